@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a developer types.  `make` alone lists the targets.
+PRESET ?= release
+export JOBS ?= $(shell nproc)
+SOURCES = git ls-files --cached --others --exclude-standard '*.cpp' '*.h'
+
+.PHONY: help setup build demo test asan tsan bench format check-format install clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
+
+setup: ## install the Debian packages that are missing
+	@scripts/setup.sh
+
+build: setup ## build the library, the tool, the tests and the examples in build/
+	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
+	cmake --build build -j $(JOBS)
+
+demo: build ## run the examples
+	@scripts/demo.sh
+
+test: build ## run every test, then the core tests under the sanitizers
+	@scripts/test.sh
+
+asan: setup ## run the core tests with the address and undefined-behaviour sanitizers
+	@scripts/sanitize.sh asan
+
+tsan: setup ## run the tests of the thread pool and the runtime with the thread sanitizer
+	@scripts/sanitize.sh tsan base runtime
+
+bench: build ## run the benchmarks
+	@set -e; for program in build/bench/*; do if [ -f $$program ] && [ -x $$program ]; then $$program; fi; done
+
+format: ## format the sources in place
+	$(SOURCES) | xargs -r clang-format -i
+
+check-format: ## fail if a source is not formatted
+	$(SOURCES) | xargs -r clang-format --dry-run --Werror
+
+install: build ## install to PREFIX (default /usr/local)
+	cmake --install build $(if $(PREFIX),--prefix $(PREFIX))
+
+clean: ## remove all build folders
+	rm -rf build build-debug build-asan build-tsan

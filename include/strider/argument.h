@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// An argument of a call to an operator or a kernel: a tensor, a number, an output, or a list of named constants.
+// Lives no longer than the call: it points to what it was made from.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include <strider/value.h>
+
+namespace strider {
+inline namespace v0 {
+
+class TensorView;
+
+/// A compile-time constant given at a launch: {"BLOCK", 1024}.
+struct Constant {
+  std::string_view name;
+  int64_t value;
+};
+
+/// A tensor that an operator writes to; see out().
+struct Out {
+  const TensorView* view;
+};
+
+class Argument {
+ public:
+  enum Kind : uint8_t { None, Tensor, Output, Bool, Int, Unsigned, Float, Constants };
+
+  Argument() = default;
+  Argument(const TensorView& view) : kind_(Tensor), view_(&view) {}
+  Argument(Out out) : kind_(Output), view_(out.view) {}
+  Argument(std::initializer_list<Constant> constants) : kind_(Constants) {
+    constants_ = constants.begin();
+    count_ = static_cast<uint32_t>(constants.size());
+  }
+  template <detail::Number T>
+  Argument(T number) {
+    if constexpr (std::same_as<T, bool>) kind_ = Bool;
+    else if constexpr (std::floating_point<T>) kind_ = Float;
+    else kind_ = static_cast<T>(-1) < T{0} || number <= static_cast<T>(INT64_MAX) ? Int : Unsigned;
+    if constexpr (std::floating_point<T>) float_ = static_cast<double>(number);
+    else int_ = static_cast<int64_t>(number);
+  }
+
+  Kind kind() const { return kind_; }
+  bool is_number() const { return kind_ >= Bool && kind_ <= Float; }
+  const TensorView& view() const { return *view_; }
+  int64_t as_int() const { return int_; }
+  double as_float() const { return float_; }
+  std::span<const Constant> constants() const { return {constants_, count_}; }
+
+ private:
+  Kind kind_ = None;
+  uint32_t count_ = 0;
+  union {
+    int64_t int_ = 0;  // Bool, Int, and the bits of Unsigned
+    double float_;
+    const TensorView* view_;
+    const Constant* constants_;
+  };
+};
+
+}  // namespace v0
+}  // namespace strider

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices by name, and counters of what the library did.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <strider/export.h>
+
+namespace strider {
+inline namespace v0 {
+
+/// Every device that can be opened on this machine, the CPU first: "cpu", "cuda:0", ...
+STRIDER_API std::vector<std::string> devices();
+/// One line about a device: its processor and its memory.
+STRIDER_API std::string describe_device(std::string_view device);
+/// Returns when all launches on the device are done; throws the first error of any of them.
+STRIDER_API void synchronize(std::string_view device);
+
+/// Since the process began.
+struct Stats {
+  int64_t compiles = 0;     // kernels compiled
+  int64_t memory_hits = 0;  // calls that found their kernel in memory
+};
+STRIDER_API Stats stats();
+
+}  // namespace v0
+}  // namespace strider

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one exception type, with a kind that says whose mistake it is.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include <strider/export.h>
+
+namespace strider {
+inline namespace v0 {
+
+enum class ErrorKind : uint8_t {
+  User,         // shape, dtype, layout, argument, kernel source
+  Unsupported,  // an op, dtype or size that this target cannot do
+  Driver,       // a driver call failed: call, code, text
+  Internal,     // our bug
+};
+
+/// Thrown by every public function. what() is a lowercase phrase that names the thing, what was found and what was expected.
+class STRIDER_API Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const noexcept { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+}  // namespace v0
+}  // namespace strider

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracing DSL: values of a function that is being written down.
+//
+//   auto gelu = st::pointwise("gelu", [](auto x) { return 0.5 * x * (1.0 + st::erf(x * M_SQRT1_2)); });
+//
+// The C++ code of an operator or a kernel runs once, on Values instead of numbers, and every operation on a Value adds a
+// node to the program under construction. A Value is a small handle: a node, or a literal that has no dtype yet.
+// In an operator values are scalars; in a kernel (strider/tile.h) they are scalars or tiles, and shapes broadcast as in
+// NumPy, aligned at the last axis.
+//
+// Dtypes. Literals are weak: they take the dtype of what they meet, unless their category (bool < integer < float) is
+// higher; then an integer literal is i32 (i64, u64 when it does not fit) and a float literal f32. An integer literal
+// outside the range of its dtype is an error. Between values: the higher category wins; in a category the wider dtype;
+// f16 with bf16 gives f32; integers of different signedness give the unsigned dtype if it is at least as wide.
+// `/` is true division and needs floats: on integers write div (toward zero) or floor_div. `%` has the dividend's sign.
+// `& | ^ ~` are bitwise, and logical on bool; && and || do not compile, nor does a Value as a condition: use where.
+//
+// Every function also takes plain numbers and then computes plainly in double, so that an operator's generic lambda is its
+// own reference.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <source_location>
+#include <type_traits>
+
+#include <strider/dims.h>
+#include <strider/dtype.h>
+
+namespace strider {
+inline namespace v0 {
+
+class Value;
+class Operand;
+
+namespace detail {
+
+enum class OpId : uint8_t {
+#define STRIDER_OP(id, text, least, most, result, traits) id,
+#include <strider/ops.def>
+};
+
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+template <class...>
+inline constexpr bool never = false;
+
+/// What a Value holds: nothing, a node of the trace with a serial number, or a literal.
+struct Handle {
+  enum Kind : uint8_t { Empty, Node, Bool, Int, Unsigned, Float };  // Unsigned: a literal above the range of i64
+  Kind kind = Empty;
+  uint32_t node = 0;
+  uint64_t bits = 0;  // the trace's serial number, or the literal's bits
+};
+STRIDER_API Handle literal(bool value);
+STRIDER_API Handle literal(int64_t value);
+STRIDER_API Handle literal(uint64_t value);
+STRIDER_API Handle literal(double value);
+
+STRIDER_API Value apply(OpId op, const Operand& a);
+STRIDER_API Value apply(OpId op, const Operand& a, const Operand& b);
+STRIDER_API Value apply(OpId op, const Operand& a, const Operand& b, const Operand& c);
+STRIDER_API Value true_divide(const Operand& a, const Operand& b);
+STRIDER_API Value round_division(const Operand& a, const Operand& b, bool up);
+/// The same op on plain doubles.
+STRIDER_API double evaluate(OpId op, double a, double b = 0, double c = 0);
+
+template <Number T>
+Handle literal_of(T value) {
+  if constexpr (std::same_as<T, bool>) return literal(value);
+  else if constexpr (std::floating_point<T>) return literal(static_cast<double>(value));
+  else if constexpr (std::is_signed_v<T>) return literal(static_cast<int64_t>(value));
+  else return literal(static_cast<uint64_t>(value));
+}
+
+}  // namespace detail
+
+namespace tl {
+/// A compile-time integer of a kernel: every value is its own specialisation. Usable as an int, for example as a tile size.
+/// Its name is given by the kernel's options, or use Const<"NAME">.
+struct Constexpr {
+  int64_t value = 0;
+  constexpr operator int64_t() const { return value; }
+};
+
+}  // namespace tl
+
+namespace detail {
+template <class T>
+concept StaticInt = std::integral<T> || std::derived_from<T, tl::Constexpr>;
+}
+
+namespace tl {
+/// One axis of a subscript: `x[{colon, newaxis}]` is NumPy's x[:, None].
+enum Axis : uint8_t { colon, newaxis };
+}  // namespace tl
+
+class Value {
+ public:
+  /// No value: leaves an optional argument out.
+  Value() = default;
+  template <detail::Number T>
+  Value(T number) : handle_(detail::literal_of(number)) {}
+  Value(tl::Constexpr constant) : handle_(detail::literal(constant.value)) {}
+  explicit Value(const detail::Handle& handle) : handle_(handle) {}
+
+  bool is_empty() const { return handle_.kind == detail::Handle::Empty; }
+  bool is_literal() const { return handle_.kind > detail::Handle::Node; }
+  /// The element type; a literal has the one it would get on its own.
+  STRIDER_API DType dtype() const;
+  /// The shape of a tile; a scalar has none.
+  STRIDER_API Dims shape() const;
+  STRIDER_API Value to(DType dtype, std::source_location where = std::source_location::current()) const;
+  template <class T>
+  Value to(std::source_location where = std::source_location::current()) const {
+    return to(dtype_of<T>, where);
+  }
+  /// Axes of size 1 inserted at each `newaxis`; axes that are not named stay.
+  STRIDER_API Value operator[](std::initializer_list<tl::Axis> axes) const;
+  const detail::Handle& handle() const { return handle_; }
+
+  friend Value operator+(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Add, a, b); }
+  friend Value operator-(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Sub, a, b); }
+  friend Value operator*(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Mul, a, b); }
+  friend Value operator/(const Operand& a, const Operand& b) { return detail::true_divide(a, b); }
+  friend Value operator%(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Rem, a, b); }
+  friend Value operator&(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::And, a, b); }
+  friend Value operator|(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Or, a, b); }
+  friend Value operator^(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Xor, a, b); }
+  friend Value operator<<(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Shl, a, b); }
+  friend Value operator>>(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Shr, a, b); }
+  friend Value operator==(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Eq, a, b); }
+  friend Value operator!=(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Ne, a, b); }
+  friend Value operator<(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Lt, a, b); }
+  friend Value operator<=(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Le, a, b); }
+  friend Value operator>(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Gt, a, b); }
+  friend Value operator>=(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Ge, a, b); }
+  friend Value operator-(const Operand& a) { return detail::apply(detail::OpId::Neg, a); }
+  friend Value operator~(const Operand& a) { return detail::apply(detail::OpId::Not, a); }
+  Value operator+() const { return *this; }
+  Value& operator+=(const Operand& b);
+  Value& operator-=(const Operand& b);
+  Value& operator*=(const Operand& b);
+  Value& operator/=(const Operand& b);
+
+  template <class T = void>
+  explicit operator bool() const {
+    static_assert(detail::never<T>, "a tile is no condition: use where(condition, a, b), or tl::if_ on a scalar");
+    return false;
+  }
+  template <class B>
+  friend Value operator&&(const Value& a, const B&) {
+    static_assert(detail::never<B>, "&& cannot join masks: use a & b");
+    return a;
+  }
+  template <class A>
+    requires(!std::derived_from<A, Value>)
+  friend Value operator&&(const A&, const Value& b) {
+    static_assert(detail::never<A>, "&& cannot join masks: use a & b");
+    return b;
+  }
+  template <class B>
+  friend Value operator||(const Value& a, const B&) {
+    static_assert(detail::never<B>, "|| cannot join masks: use a | b");
+    return a;
+  }
+  template <class A>
+    requires(!std::derived_from<A, Value>)
+  friend Value operator||(const A&, const Value& b) {
+    static_assert(detail::never<A>, "|| cannot join masks: use a | b");
+    return b;
+  }
+  template <class T = void>
+  Value operator!() const {
+    static_assert(detail::never<T>, "! cannot invert a mask: use ~mask");
+    return *this;
+  }
+
+ private:
+  detail::Handle handle_;
+};
+
+/// An argument of an operation, with the place in the user's source where it was passed.
+class Operand {
+ public:
+  template <class T>
+    requires std::convertible_to<const T&, Value>
+  Operand(const T& value, std::source_location where = std::source_location::current()) : value(value), where(where) {}
+
+  Value value;
+  std::source_location where;
+};
+
+inline Value& Value::operator+=(const Operand& b) { return *this = detail::apply(detail::OpId::Add, Operand(*this, b.where), b); }
+inline Value& Value::operator-=(const Operand& b) { return *this = detail::apply(detail::OpId::Sub, Operand(*this, b.where), b); }
+inline Value& Value::operator*=(const Operand& b) { return *this = detail::apply(detail::OpId::Mul, Operand(*this, b.where), b); }
+inline Value& Value::operator/=(const Operand& b) { return *this = detail::true_divide(Operand(*this, b.where), b); }
+
+// One function for each STRIDER_FN row of ops.def, and the same on doubles.
+#define STRIDER_OP(id, text, least, most, result, traits)
+#define STRIDER_FN(id, name, least, most, result, traits) STRIDER_FN_##most(id, name)
+#define STRIDER_FN_1(id, name)                                                   \
+  inline Value name(const Operand& a) { return detail::apply(detail::OpId::id, a); } \
+  inline double name(double a) { return detail::evaluate(detail::OpId::id, a); }
+#define STRIDER_FN_2(id, name)                                                                            \
+  inline Value name(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::id, a, b); } \
+  inline double name(double a, double b) { return detail::evaluate(detail::OpId::id, a, b); }
+#define STRIDER_FN_3(id, name)                                                   \
+  inline Value name(const Operand& a, const Operand& b, const Operand& c) {      \
+    return detail::apply(detail::OpId::id, a, b, c);                             \
+  }                                                                              \
+  inline double name(double a, double b, double c) { return detail::evaluate(detail::OpId::id, a, b, c); }
+#include <strider/ops.def>
+#undef STRIDER_FN_1
+#undef STRIDER_FN_2
+#undef STRIDER_FN_3
+
+/// `a` where the condition holds, else `b`; both are computed.
+STRIDER_API Value where(const Operand& condition, const Operand& a, const Operand& b);
+inline double where(bool condition, double a, double b) { return condition ? a : b; }
+
+/// The value converted: floats round, floats to integers truncate, integers wrap, to bool asks for != 0.
+inline Value cast(const Operand& a, DType dtype) { return a.value.to(dtype, a.where); }
+STRIDER_API double cast(double a, DType dtype);
+/// The same bits as another dtype of that width.
+STRIDER_API Value bitcast(const Operand& a, DType dtype);
+
+/// Integer quotients rounded down and up; div rounds toward zero. By zero: 0 (as div).
+inline Value floor_div(const Operand& a, const Operand& b) { return detail::round_division(a, b, false); }
+inline Value cdiv(const Operand& a, const Operand& b) { return detail::round_division(a, b, true); }
+template <detail::StaticInt A, detail::StaticInt B>
+constexpr int64_t cdiv(A a, B b) {
+  int64_t n = static_cast<int64_t>(a), d = static_cast<int64_t>(b), q = n / d;
+  return q + (n % d != 0 && (n % d < 0) == (d < 0));
+}
+
+/// minimum(maximum(x, low), high): NaN passes, and `high` wins over `low`.
+inline Value clamp(const Operand& x, const Operand& low, const Operand& high) {
+  return minimum(Operand(maximum(x, low), x.where), high);
+}
+inline double clamp(double x, double low, double high) { return minimum(maximum(x, low), high); }
+
+}  // namespace v0
+}  // namespace strider

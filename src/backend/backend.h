@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a back end is: a compiler that needs no device, a device that loads and owns memory, an executable that launches.
+//
+// Kernel arguments travel as 8-byte slots in the order of the parameters: a pointer, or the bits of a scalar (semantics.h).
+// Only registry.cpp names back ends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/function.h"
+#include "ir/target.h"
+
+namespace strider {
+
+/// A compiled kernel: bytes that a device of the target can load, now or in another process.
+struct Binary {
+  std::string target;          // Target::name
+  std::string entry;           // symbol of the kernel
+  std::vector<char> code;      // object file, PTX text, or printed IR
+  std::vector<uint8_t> slots;  // bytes of each argument (8 pointer, 1..8 scalar)
+  int threads = 1;             // of a program
+  int64_t scratch_bytes = 0;   // of a program
+};
+
+using Grid = std::array<int64_t, 3>;
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// Runs grid[0] * grid[1] * grid[2] programs. Synchronous on CPUs; in order on the device's queue on GPUs.
+  virtual void launch(const Grid& grid, std::span<const uint64_t> args) = 0;
+};
+
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  /// Compiles lane form (pass/pipeline.h) for `target`. Throws unsupported errors that name the op and the target.
+  virtual Binary compile(const ir::Function& lanes, const Target& target) = 0;
+  /// The named text of a late stage: "llvm", and "asm" or "ptx".
+  virtual std::string text(const ir::Function& lanes, const Target& target, std::string_view stage) = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string name() const = 0;  // "cpu", "cuda:0"
+  virtual std::string description() const = 0;
+  virtual const Target& target() const = 0;
+  virtual std::unique_ptr<Executable> load(const Binary& binary) = 0;
+
+  virtual void* allocate(int64_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  /// Copies between host and device; both sides are done when it returns. On the CPU a plain copy.
+  virtual void copy_in(void* device, const void* host, int64_t bytes) = 0;
+  virtual void copy_out(void* host, const void* device, int64_t bytes) = 0;
+  virtual void fill_zero(void* device, int64_t bytes) = 0;
+  /// Returns when all launches so far are done; throws the first error of any of them.
+  virtual void synchronize() = 0;
+};
+
+/// The compiler that serves `target`.
+Compiler& compiler_for(const Target& target);
+/// The device called "cpu", "cuda", "cuda:1"; opened once, lives as long as the process. Throws a user error that lists what there is,
+/// or a driver error when the driver cannot be opened.
+Device& device_named(std::string_view name);
+/// Every device that can be opened here, the CPU first.
+std::vector<std::string> available_devices();
+
+}  // namespace strider

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory is the process's own; programs run on the thread pool, each worker with a scratch arena that it keeps.
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/jit.h"
+#include "backend/slots.h"
+#include "base/error.h"
+#include "base/thread_pool.h"
+
+namespace strider {
+namespace {
+
+constexpr size_t kAlign = 64;
+
+void* allocate_aligned(int64_t bytes) {
+  size_t rounded = (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kAlign - 1) / kAlign * kAlign;
+  return std::aligned_alloc(kAlign, rounded);
+}
+
+/// Memory of one thread, which grows and is used by one launch after the other.
+class Arena {
+ public:
+  ~Arena() { std::free(memory_); }
+  char* reserve(int64_t bytes) {
+    if (bytes <= size_) return memory_;
+    std::free(memory_);
+    size_ = 0;
+    memory_ = static_cast<char*>(allocate_aligned(bytes));
+    if (!memory_) driver_error("cpu: {} bytes of scratch cannot be allocated", bytes);
+    size_ = bytes;
+    return memory_;
+  }
+
+ private:
+  char* memory_ = nullptr;
+  int64_t size_ = 0;
+};
+
+char* scratch(int64_t bytes) {
+  static thread_local Arena arena;
+  return bytes > 0 ? arena.reserve(bytes) : nullptr;
+}
+
+/// How long a program takes, as earlier launches saw it; decides how many a thread takes at once.
+class Pace {
+ public:
+  int64_t grain() const {
+    constexpr int64_t kWorthwhileNanoseconds = 10'000;  // waking a thread must pay
+    return std::max<int64_t>(kWorthwhileNanoseconds / std::max<int64_t>(nanoseconds_.load(std::memory_order_relaxed), 1), 1);
+  }
+  void saw(int64_t programs, std::chrono::nanoseconds time) {
+    int64_t seen = time.count() / programs, before = nanoseconds_.load(std::memory_order_relaxed);
+    nanoseconds_.store(before == kUnknown ? seen : (3 * before + seen) / 4, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
+  std::atomic<int64_t> nanoseconds_{kUnknown};
+};
+
+class CpuExecutable final : public Executable {
+ public:
+  explicit CpuExecutable(const Binary& binary) : code_(cpu::load_object(binary.code, binary.entry)), binary_(binary) {
+    binary_.code.clear();
+    entry_ = reinterpret_cast<Entry*>(code_->entry());
+  }
+
+  void launch(const Grid& grid, std::span<const uint64_t> args) override {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    check_arguments(binary_, args.size());
+    int64_t count = count_programs(binary_.entry, grid, {kMost, kMost, kMost});
+    parallel_for(count, pace_.grain(), [&](int64_t begin, int64_t end, int) { run(grid, args, begin, end); });
+  }
+
+ private:
+  using Entry = void(const uint64_t* args, const int64_t* grid, int64_t begin, int64_t end, char* scratch);
+  using Clock = std::chrono::steady_clock;
+
+  void run(const Grid& grid, std::span<const uint64_t> args, int64_t begin, int64_t end) {
+    char* memory = scratch(binary_.scratch_bytes);
+    Clock::time_point start = Clock::now();
+    entry_(args.data(), grid.data(), begin, end, memory);
+    pace_.saw(end - begin, Clock::now() - start);
+  }
+
+  std::unique_ptr<cpu::LoadedCode> code_;
+  Binary binary_;
+  Entry* entry_;
+  Pace pace_;
+};
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+class CpuDevice final : public Device {
+ public:
+  std::string name() const override { return "cpu"; }
+  std::string description() const override {
+    return fmt::format("{}, {} threads, {}", processor_name(), worker_count(), target_.processor);
+  }
+  const Target& target() const override { return target_; }
+
+  std::unique_ptr<Executable> load(const Binary& binary) override {
+    Target wanted = target_named(binary.target);
+    if (!host_runs(wanted)) user_error("{}: compiled for {}, which this processor ({}) does not run", binary.entry, wanted.name, target_.processor);
+    return std::make_unique<CpuExecutable>(binary);
+  }
+
+  void* allocate(int64_t bytes) override {
+    if (bytes < 0) user_error("cpu: allocation of {} bytes", bytes);
+    void* memory = allocate_aligned(bytes);
+    if (!memory) driver_error("cpu: {} bytes cannot be allocated", bytes);
+    return memory;
+  }
+  void release(void* memory) noexcept override { std::free(memory); }
+  void copy_in(void* device, const void* host, int64_t bytes) override { std::memmove(device, host, static_cast<size_t>(bytes)); }
+  void copy_out(void* host, const void* device, int64_t bytes) override { std::memmove(host, device, static_cast<size_t>(bytes)); }
+  void fill_zero(void* device, int64_t bytes) override { std::memset(device, 0, static_cast<size_t>(bytes)); }
+  void synchronize() override {}
+
+ private:
+  Target target_ = host_target();
+};
+
+}  // namespace
+
+Device& cpu_device() {
+  static Device& device = *new CpuDevice;
+  return device;
+}
+
+}  // namespace strider

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/interp/tile.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backend/interp/machine.h"
+#include "base/error.h"
+
+namespace strider::interp {
+
+using ir::Op;
+using ir::Shape;
+using ir::Value;
+
+namespace {
+
+/// The operands of a reduce or scan with the folded axis first: row i holds element i of every line.
+class Fold {
+ public:
+  Fold(Machine& m, Value v) : m_(m), v_(v), region_(m.function.region_of(v, 0)) {
+    const Shape& shape = m.function.type(m.function.operand(v, 0)).shape;
+    const int axis = static_cast<int>(m.function[v].imm);
+    for (int k = 0; k < axis; ++k) outer_ *= shape[k];
+    for (int k = axis + 1; k < shape.rank(); ++k) inner_ *= shape[k];
+    length_ = shape[axis];
+    row_ = outer_ * inner_;
+    for (Value tile : m.function.operands(v)) rows_.push_back(take_rows(m.in(tile)));
+  }
+
+  int64_t length() const { return length_; }
+
+  /// Row right + i becomes combine(row left + i, row right + i) written at row into + i, for i < count, all at once.
+  void combine(int64_t left, int64_t right, int64_t into, int64_t count) {
+    if (count <= 0) return;
+    const auto& params = m_.function.region(region_).params;
+    const size_t tiles = rows_.size();
+    for (size_t k = 0; k < tiles; ++k) {
+      m_.values.point(params[k], rows_[k].data() + left * row_);
+      m_.values.point(params[tiles + k], rows_[k].data() + right * row_);
+    }
+    const int64_t width = count * row_;
+    const Context outside = m_.context;
+    m_.context = {.id = v_.id, .width = width, .live = width};
+    m_.run(region_);
+    collect(into, width);
+    m_.context = outside;
+  }
+
+  /// Row 0 of each operand, as the results of a reduction.
+  void give_first() const {
+    for (size_t k = 0; k < results().size(); ++k)
+      if (results()[k].valid()) std::copy_n(rows_[k].data(), row_, m_.out(results()[k]));
+  }
+
+  /// All rows, in the operand's own order.
+  void give_all() const {
+    for (size_t k = 0; k < results().size(); ++k) {
+      if (!results()[k].valid()) continue;
+      uint64_t* out = m_.out(results()[k]);
+      each_line([&](int64_t own, int64_t rowwise) { std::copy_n(rows_[k].data() + rowwise, inner_, out + own); });
+    }
+  }
+
+ private:
+  std::span<const Value> results() const { return m_.values.results(v_); }
+
+  /// Calls `visit` with the places of every run of `inner_` elements: in the tile and in the rows.
+  template <class Visit>
+  void each_line(Visit&& visit) const {
+    for (int64_t o = 0; o < outer_; ++o)
+      for (int64_t i = 0; i < length_; ++i) visit((o * length_ + i) * inner_, i * row_ + o * inner_);
+  }
+
+  std::vector<uint64_t> take_rows(Slots tile) const {
+    std::vector<uint64_t> rows(static_cast<size_t>(length_ * row_));
+    if (tile.step == 0) std::ranges::fill(rows, *tile.data);
+    else each_line([&](int64_t own, int64_t rowwise) { std::copy_n(tile.data + own, inner_, rows.data() + rowwise); });
+    return rows;
+  }
+
+  /// Yielded values may be parameters, which are rows themselves: all are read before any is written.
+  void collect(int64_t into, int64_t width) {
+    const std::span<const Value> yields = m_.yields(region_);
+    staged_.resize(yields.size() * static_cast<size_t>(width));
+    for (size_t k = 0; k < yields.size(); ++k) {
+      const Slots value = m_.in(yields[k]);
+      for (int64_t i = 0; i < width; ++i) staged_[k * width + i] = value.at(i);
+    }
+    for (size_t k = 0; k < yields.size(); ++k) std::copy_n(staged_.data() + k * width, width, rows_[k].data() + into * row_);
+  }
+
+  Machine& m_;
+  Value v_;
+  ir::RegionId region_;
+  int64_t outer_ = 1, inner_ = 1, length_ = 1, row_ = 1;
+  std::vector<std::vector<uint64_t>> rows_;
+  std::vector<uint64_t> staged_;
+};
+
+void run_reduce(Machine& m, Value v) {
+  Fold fold(m, v);
+  int64_t present = fold.length();
+  const int64_t padded = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(present)));
+  for (int64_t half = padded / 2; half >= 1; half /= 2) {
+    fold.combine(0, half, 0, present - half);
+    present = half;
+  }
+  fold.give_first();
+}
+
+void run_scan(Machine& m, Value v) {
+  Fold fold(m, v);
+  for (int64_t step = 1; step < fold.length(); step *= 2) fold.combine(0, step, step, fold.length() - step);
+  fold.give_all();
+}
+
+/// What a nest defines is visible after it, so it is its statements in order.
+void run_nest(Machine& m, Value v) { m.run(m.function.region_of(v, 0)); }
+
+Handlers tile_handlers() {
+  Handlers table = common_handlers();
+  const auto set = [&](Op op, Handler handler) { table[static_cast<int>(op)] = handler; };
+  set(Op::ExpandDims, run_nothing);
+  set(Op::Reshape, run_nothing);
+  set(Op::Trans, run_trans);
+  set(Op::Reduce, run_reduce);
+  set(Op::Scan, run_scan);
+  set(Op::Nest, run_nest);
+  return table;
+}
+
+}  // namespace
+
+std::vector<Report> interpret_tiles(const ir::Function& f, const Grid& grid, std::span<const uint64_t> args,
+                                    const InterpOptions& options) {
+  static const Handlers table = tile_handlers();
+  if (f.threads != 0)
+    user_error("kernel {} is in lane form for {} threads, the tile interpreter takes tile form", f.name, f.threads);
+  return Machine(f, table, 1, grid, args, options).run_all();
+}
+
+}  // namespace strider::interp

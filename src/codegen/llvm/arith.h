@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pointwise ops on scalars and vectors: one table row per op.
+#pragma once
+
+#include "codegen/llvm/emitter.h"
+
+namespace strider::codegen {
+
+/// Whether the table has `op` for operands of `dtype`. Casts, bitcasts, `where` and addresses take any.
+bool can_spell(ir::Op op, DType dtype);
+
+/// A pointwise op.
+llvm::Value* emit_pointwise(Emitter& e, ir::Value v);
+
+/// `value` of dtype `from`, converted as ir/semantics.h says.
+llvm::Value* emit_cast(Emitter& e, llvm::Value* value, DType from, DType to);
+
+/// Operand-wise addition, as an atomic addition needs it; 16-bit floats by way of f32.
+llvm::Value* emit_add(Emitter& e, DType dtype, llvm::Value* a, llvm::Value* b);
+
+}  // namespace strider::codegen

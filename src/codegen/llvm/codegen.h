@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lane form to machine code by way of LLVM, for every target that LLVM serves. No LLVM type appears here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/function.h"
+#include "ir/target.h"
+
+namespace strider::codegen {
+
+/// Throws an unsupported error that names the op, the type and the target unless `lanes` is lane form that the target can spell.
+void check_legal(const ir::Function& lanes, const Target& target);
+
+/// The symbol of a kernel in compiled code.
+std::string entry_name(const ir::Function& lanes);
+
+/// An object file (x86) or PTX text (NVPTX).
+std::vector<char> compile(const ir::Function& lanes, const Target& target);
+
+/// The text of a stage: "llvm" (optimised IR), and "asm" or "ptx". Throws a user error that lists the stages.
+std::string text(const ir::Function& lanes, const Target& target, std::string_view stage);
+
+}  // namespace strider::codegen

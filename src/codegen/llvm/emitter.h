@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the emitter share: the function being translated, the place where code is written, and the spellings
+// of the instruction set.
+//
+// Every target has the same emitter. What differs is a row of data, `Spelling`; spelling_x86.cpp and spelling_nvptx.cpp
+// hold one each. How values are represented:
+//   bool             i1; one byte in memory
+//   f16, bf16        i16: they are only moved and converted, so that no target meets half arithmetic
+//   vectors          <n x element>; a vector of one lane is a scalar
+//   pointers         ptr in the address space of their ir::Space
+#pragma once
+
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+#include <llvm/Analysis/InstSimplifyFolder.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "ir/function.h"
+#include "ir/target.h"
+
+namespace strider::codegen {
+
+using IrBuilder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
+using Values = llvm::SmallVector<llvm::Value*, 4>;
+
+struct Emitter;
+
+/// How an instruction set says what the others say differently.
+struct Spelling {
+  unsigned spaces[4];    // address space by ir::Space
+  int access_bytes;      // blocks are accessed in pieces of at most so many bytes; 0: in one, which LLVM splits well
+  int swap_bytes;        // the narrowest compare-and-swap
+  bool half_atomics;     // atomic f16 additions
+  bool masks_are_bits;   // a vector of bools turns into an integer at no cost
+  void (*begin)(Emitter&);             // makes the function and fills in Emitter::program
+  llvm::Function* (*finish)(Emitter&);  // ends the program; gives the function that the device calls
+  void (*barrier)(Emitter&);
+  void (*streaming)(Emitter&, llvm::StoreInst*);  // marks a store of data that is not read soon
+  llvm::Value* (*exchange)(Emitter&, llvm::Value* word, int64_t xor_mask);  // of one i32
+};
+const Spelling& spelling_of(Isa isa);
+
+/// What a program finds when it starts.
+struct Program {
+  llvm::Function* function = nullptr;
+  std::array<llvm::Value*, 3> id{}, count{};  // i32
+  llvm::Value* thread = nullptr;              // i32
+  llvm::Value* scratch = nullptr;             // in the shared space, or null
+};
+
+struct Emitter {
+  Emitter(const ir::Function& function, const Target& target, llvm::Module& module);
+
+  llvm::Type* element(DType dtype);         // in a register
+  llvm::Type* memory_element(DType dtype);  // in memory
+  llvm::Type* type(const ir::Type& type);
+  llvm::Type* with_lanes(llvm::Type* element, int64_t lanes) const;
+  /// A constant of `type` whose bits are as in ir/semantics.h.
+  llvm::Constant* constant(DType dtype, uint64_t bits);
+
+  llvm::Value*& value(ir::Value v) { return values[v.id]; }
+  llvm::Value* operand(ir::Value v, int k) { return values[f.operand(v, k).id]; }
+  llvm::Value* lane(llvm::Value* vector, int64_t index);
+  llvm::BasicBlock* block(const char* name);
+
+  /// Writes `body`, run only when `condition` holds; gives its value, or `otherwise`. A body without value gives null.
+  llvm::Value* guarded(llvm::Value* condition, llvm::function_ref<llvm::Value*()> body, llvm::Value* otherwise);
+
+  const ir::Function& f;
+  const Target& target;
+  const Spelling& spelling;
+  llvm::Module& module;
+  IrBuilder b;
+  Program program;
+  std::vector<llvm::Value*> values;              // by ir::Value
+  std::unordered_map<uint32_t, Values> results;  // of ops with regions, by ir::Value
+  const llvm::TargetTransformInfo* costs = nullptr;
+  bool converts_half = true;  // f16 conversions are instructions
+  bool streams = false;       // a streaming store was written
+};
+
+/// Writes all of `e.f` into `e.module`, whose triple and data layout are set; gives the function that the device calls.
+llvm::Function* emit_function(Emitter& e);
+
+/// Whether the emitter knows `op`; pointwise ones depend on the dtype as well (arith.h).
+bool is_lane_op(ir::Op op);
+
+/// What is known about argument `k`, as attributes of the function's parameter.
+void add_param_attributes(Emitter& e, unsigned k);
+
+}  // namespace strider::codegen

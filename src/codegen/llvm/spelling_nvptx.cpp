@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX: a program is a block of threads, its scratch the block's dynamic shared memory, the grid's axes x, y and z.
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include "codegen/llvm/codegen.h"
+#include "codegen/llvm/emitter.h"
+
+namespace strider::codegen {
+
+extern const Spelling kNvptxSpelling;
+
+namespace {
+
+namespace Intrinsic = llvm::Intrinsic;
+
+constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+constexpr int kScratchAlign = 16;
+constexpr unsigned kIds[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
+                             Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
+constexpr unsigned kCounts[] = {Intrinsic::nvvm_read_ptx_sreg_nctaid_x, Intrinsic::nvvm_read_ptx_sreg_nctaid_y,
+                                Intrinsic::nvvm_read_ptx_sreg_nctaid_z};
+constexpr uint32_t kMostPrograms[] = {0x7fffffff, 0xffff, 0xffff};
+
+/// A special register, whose value lies in [least, least + count).
+llvm::Value* read(Emitter& e, unsigned id, uint32_t least, uint32_t count) {
+  llvm::CallInst* call = e.b.CreateIntrinsic(e.b.getInt32Ty(), id, {});
+  auto range = llvm::MDBuilder(e.b.getContext()).createRange(llvm::APInt(32, least), llvm::APInt(32, least + count));
+  call->setMetadata(llvm::LLVMContext::MD_range, range);
+  return call;
+}
+
+llvm::Value* shared_memory(Emitter& e) {
+  auto* type = llvm::ArrayType::get(e.b.getInt8Ty(), 0);
+  auto* scratch = new llvm::GlobalVariable(e.module, type, false, llvm::GlobalValue::ExternalLinkage, nullptr, "scratch", nullptr,
+                                           llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+  scratch->setAlignment(llvm::Align(kScratchAlign));
+  return scratch;
+}
+
+void annotate(Emitter& e, llvm::Function* kernel, const char* what, uint32_t value) {
+  llvm::LLVMContext& context = e.b.getContext();
+  llvm::Metadata* row[] = {llvm::ValueAsMetadata::get(kernel), llvm::MDString::get(context, what),
+                           llvm::ConstantAsMetadata::get(e.b.getInt32(value))};
+  e.module.getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, row));
+}
+
+/// Bools are passed as bytes.
+llvm::Type* param_type(Emitter& e, const ir::Type& type) {
+  return type.is_pointer() ? e.type(type) : e.memory_element(type.dtype);
+}
+
+llvm::Function* make_kernel(Emitter& e) {
+  llvm::SmallVector<llvm::Type*, 16> types;
+  for (ir::Value p : e.f.params()) types.push_back(param_type(e, e.f.type(p)));
+  auto* type = llvm::FunctionType::get(e.b.getVoidTy(), types, false);
+  auto* kernel = llvm::Function::Create(type, llvm::Function::ExternalLinkage, entry_name(e.f), e.module);
+  kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  kernel->setDoesNotThrow();
+  annotate(e, kernel, "kernel", 1);
+  annotate(e, kernel, "reqntidx", static_cast<uint32_t>(e.f.threads));
+  return kernel;
+}
+
+void begin(Emitter& e) {
+  e.program.function = make_kernel(e);
+  e.b.SetInsertPoint(e.block("entry"));
+  for (unsigned k = 0; k < e.f.params().size(); ++k) {
+    add_param_attributes(e, k);
+    llvm::Value* argument = e.program.function->getArg(k);
+    bool is_bool = e.f.type(e.f.params()[k]) == ir::Type::scalar(DType::Bool);
+    e.value(e.f.params()[k]) = is_bool ? e.b.CreateIsNotNull(argument) : argument;
+  }
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    e.program.id[axis] = read(e, kIds[axis], 0, kMostPrograms[axis]);
+    e.program.count[axis] = read(e, kCounts[axis], 1, kMostPrograms[axis]);
+  }
+  e.program.thread = read(e, Intrinsic::nvvm_read_ptx_sreg_tid_x, 0, static_cast<uint32_t>(e.f.threads));
+  if (e.f.scratch_bytes > 0) e.program.scratch = shared_memory(e);
+}
+
+llvm::Function* finish(Emitter& e) {
+  e.b.CreateRetVoid();
+  return e.program.function;
+}
+
+void barrier(Emitter& e) {
+  if (e.f.threads > 1) e.b.CreateIntrinsic(Intrinsic::nvvm_barrier0, {}, {});
+}
+
+void streaming(Emitter&, llvm::StoreInst*) {}
+
+llvm::Value* exchange(Emitter& e, llvm::Value* word, int64_t xor_mask) {
+  uint32_t members = e.f.threads >= e.target.warp ? 0xffffffffu : (1u << e.f.threads) - 1;
+  constexpr uint32_t kClamp = 0x1f;  // the whole warp is one segment
+  return e.b.CreateIntrinsic(Intrinsic::nvvm_shfl_sync_bfly_i32, {},
+                             {e.b.getInt32(members), word, e.b.getInt32(static_cast<uint32_t>(xor_mask)), e.b.getInt32(kClamp)});
+}
+
+}  // namespace
+
+constexpr Spelling kNvptxSpelling = {
+    .spaces = {0, kGlobalSpace, kSharedSpace, 0},
+    .access_bytes = 16,
+    .swap_bytes = 4,
+    .half_atomics = true,
+    .masks_are_bits = false,
+    .begin = begin,
+    .finish = finish,
+    .barrier = barrier,
+    .streaming = streaming,
+    .exchange = exchange,
+};
+
+}  // namespace strider::codegen

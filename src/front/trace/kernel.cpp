@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front/trace/kernel.h"
+
+#include "front/trace/trace.h"
+
+namespace strider {
+namespace front {
+
+using detail::KernelDecl;
+using detail::ParamDecl;
+using detail::ParamKind;
+
+namespace {
+
+ir::ParamInfo info_of(const KernelDecl& kernel, size_t param, const ArgumentFact& fact) {
+  ir::ParamInfo info{.name = name_of(kernel, param)};
+  if (kernel.params[param].kind == ParamKind::Pointer) {
+    info.divisible = int64_t{1} << fact.log2_align;
+    info.no_alias = fact.no_alias;
+  } else if (fact.divisible_by_16) {
+    info.divisible = 16;
+  }
+  return info;
+}
+
+Value bind(Trace& trace, const KernelDecl& kernel, size_t param, const ArgumentFact& fact) {
+  switch (kernel.params[param].kind) {
+    case ParamKind::Constant: return Value(fact.constant);
+    case ParamKind::Pointer: return trace.wrap(trace.b.param(ir::Type::pointer(fact.dtype), info_of(kernel, param, fact)));
+    case ParamKind::Scalar: return trace.wrap(trace.b.param(ir::Type::scalar(fact.dtype), info_of(kernel, param, fact)));
+  }
+  internal_error("no kind of parameter {}", static_cast<int>(kernel.params[param].kind));
+}
+
+std::string constant_names(const KernelDecl& kernel) {
+  std::string text;
+  for (size_t k = 0; k < kernel.params.size(); ++k)
+    if (kernel.params[k].kind == ParamKind::Constant) text += (text.empty() ? "" : ", ") + name_of(kernel, k);
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::string name_of(const KernelDecl& kernel, size_t param) {
+  const std::string& name = kernel.params[param].name;
+  return name.empty() ? fmt::format("arg{}", param) : name;
+}
+
+size_t constant_named(const KernelDecl& kernel, std::string_view name) {
+  size_t only = 0, count = 0;
+  for (size_t k = 0; k < kernel.params.size(); ++k) {
+    if (kernel.params[k].kind != ParamKind::Constant) continue;
+    if (kernel.params[k].name == name) return k;
+    only = k;
+    ++count;
+  }
+  if (count == 1 && kernel.params[only].name.empty()) return only;
+  user_error("kernel {}: there is no constant {}; its constants: {}", kernel.name, name, constant_names(kernel));
+}
+
+ir::Function trace_kernel(const KernelDecl& kernel, std::span<const ArgumentFact> facts) {
+  STRIDER_CHECK(facts.size() == kernel.params.size());
+  Trace trace("kernel", kernel.name);
+  std::vector<Value> values;
+  for (size_t k = 0; k < facts.size(); ++k) values.push_back(bind(trace, kernel, k, facts[k]));
+  kernel.body(values);
+  ir::Function f = trace.finish();
+  mark_read_only(f);
+  return f;
+}
+
+std::vector<ArgumentFact> facts_for(const KernelDecl& kernel, std::span<const Constant> constants, const FactOptions& options) {
+  std::vector<ArgumentFact> facts(kernel.params.size());
+  std::vector<bool> bound(facts.size());
+  for (const Constant& c : constants) {
+    size_t k = constant_named(kernel, c.name);
+    facts[k].constant = c.value;
+    bound[k] = true;
+  }
+  for (size_t k = 0; k < facts.size(); ++k) {
+    const ParamDecl& p = kernel.params[k];
+    if (p.kind == ParamKind::Constant && !bound[k]) user_error("kernel {}: the constant {} has no value", kernel.name, name_of(kernel, k));
+    if (p.kind == ParamKind::Constant) continue;
+    facts[k].dtype = p.any_dtype ? options.any_dtype : p.dtype;
+    facts[k].divisible_by_16 = options.divisible_by_16 && p.kind == ParamKind::Scalar && is_int(p.dtype);
+    if (p.kind != ParamKind::Pointer) continue;
+    facts[k].log2_align = static_cast<uint8_t>(options.log2_align);
+    facts[k].no_alias = options.no_alias;
+  }
+  return facts;
+}
+
+ir::Function trace_kernel(const Kernel& kernel, std::initializer_list<Constant> constants, const FactOptions& options) {
+  const KernelDecl& decl = kernel.declaration();
+  return trace_kernel(decl, facts_for(decl, std::span(constants.begin(), constants.size()), options));
+}
+
+}  // namespace front
+
+int64_t LaunchConstants::operator[](std::string_view name) const { return by_param_[front::constant_named(kernel_, name)]; }
+
+}  // namespace strider

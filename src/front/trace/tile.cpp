@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile language's own operations: indices, memory, folds, control flow.
+#include <algorithm>
+
+#include "front/trace/trace.h"
+#include "front/typing.h"
+
+namespace strider {
+inline namespace v0 {
+
+using front::Trace;
+
+namespace {
+
+ir::Type type_of(Trace& trace, ir::Value v) { return trace.b.type(v); }
+
+ir::Value pointer_node(Trace& trace, const tl::Pointer& p) { return trace.node(p.raw()); }
+
+int check_grid_axis(std::string_view what, int axis) {
+  if (axis < 0 || axis > 2) user_error("{}: axis {} of the grid, expected 0, 1 or 2", what, axis);
+  return axis;
+}
+
+}  // namespace
+
+namespace detail {
+
+// --- pointers
+
+namespace {
+
+/// An offset as an integer node; negated if asked, in i64 so that no unsigned offset wraps.
+ir::Value offset_node(Trace& trace, const Value& offset, bool negate) {
+  if (front::category_of(offset.dtype()) != front::Category::Int)
+    user_error("a pointer is moved by {}, expected an integer", name_of(offset.dtype()));
+  ir::Value node = trace.node(offset);
+  return negate ? trace.b.unary(ir::Op::Neg, trace.b.cast(node, DType::I64)) : node;
+}
+
+}  // namespace
+
+Value ptr_add(const Value& pointer, const Operand& offset, bool subtract) {
+  Trace& trace = Trace::current();
+  return trace.at(offset.where, [&] {
+    ir::Value p = trace.node(pointer), i = offset_node(trace, offset.value, subtract);
+    ir::Shape shape = front::common_shape(type_of(trace, p).shape, type_of(trace, i).shape);
+    return trace.wrap(trace.b.ptr_add(front::broadcast(trace.b, p, shape), front::broadcast(trace.b, i, shape)));
+  });
+}
+
+// --- bodies
+
+namespace {
+
+using ir::Builder;
+
+Builder::Values nodes(Trace& trace, const Values& values) {
+  Builder::Values result;
+  for (const Value& v : values) result.push_back(trace.node(v));
+  return result;
+}
+
+Values wrapped(Trace& trace, std::span<const ir::Value> nodes) {
+  Values result;
+  for (ir::Value v : nodes) result.push_back(trace.wrap(v));
+  return result;
+}
+
+/// A user's body as a region: its parameters wrapped, its results as nodes, its values confined to it.
+template <class Convert>
+Builder::RegionFn region(Trace& trace, const Body& body, Convert convert) {
+  return [&trace, &body, convert](std::span<const ir::Value> params) {
+    trace.enter();
+    Builder::Values results = convert(body(wrapped(trace, params)));
+    trace.leave();
+    return results;
+  };
+}
+
+/// What a loop's body returned as the carried values of the next iteration; literals and narrower dtypes adapt.
+Builder::Values next_carried(Trace& trace, const Values& values, std::span<const ir::Type> carried) {
+  if (values.size() != carried.size())
+    user_error("the body returns {} values for {} carried ones", values.size(), carried.size());
+  Builder::Values result;
+  for (size_t k = 0; k < carried.size(); ++k) {
+    const ir::Type& wanted = carried[k];
+    ir::Value v = values[k].is_literal() ? trace.constant(values[k], wanted.dtype) : trace.node(values[k]);
+    ir::Type found = trace.b.type(v);
+    if (found.shape.rank() == 0 && !found.is_pointer()) v = trace.b.broadcast(v, wanted.shape);
+    found = trace.b.type(v);
+    if (found != wanted)
+      user_error("carried value {} is {} before the loop and {} after an iteration; they must agree: convert with .to(), or start "
+                 "from tl::zeros or tl::full", k, to_string(wanted), to_string(found));
+    result.push_back(v);
+  }
+  return result;
+}
+
+std::vector<ir::Type> types_of(Trace& trace, std::span<const ir::Value> values) {
+  std::vector<ir::Type> result;
+  for (ir::Value v : values) result.push_back(trace.b.type(v));
+  return result;
+}
+
+ir::Value scalar_condition(Trace& trace, std::string_view what, const Value& condition) {
+  ir::Value v = trace.node(condition);
+  if (!trace.b.type(v).is_scalar())
+    user_error("{}: the condition is a tile of shape {}, expected a scalar; choose between tiles with where(condition, a, b)", what,
+               to_string(trace.b.type(v).shape));
+  if (trace.b.type(v) != ir::Type::scalar(DType::Bool))
+    user_error("{}: the condition is {}, expected bool; compare it with 0", what, to_string(trace.b.type(v)));
+  return v;
+}
+
+/// Bounds and step of a loop in one integer dtype.
+std::array<ir::Value, 3> loop_bounds(Trace& trace, const Operand& lo, const Operand& hi, const Operand& step) {
+  std::array<const Value*, 3> bounds{&lo.value, &hi.value, &step.value};
+  DType dtype = DType::Bool;
+  for (const Value* v : bounds) {
+    if (front::category_of(v->dtype()) != front::Category::Int || v->shape().rank() != 0)
+      user_error("range: a bound is {} of shape {}, expected an integer scalar", name_of(v->dtype()), to_string(v->shape()));
+    if (!v->is_literal()) dtype = dtype == DType::Bool ? v->dtype() : front::promote(dtype, v->dtype());
+  }
+  if (dtype == DType::Bool)
+    for (const Value* v : bounds) dtype = dtype == DType::Bool ? v->dtype() : front::promote(dtype, v->dtype());
+  if (step.value.is_literal() && static_cast<int64_t>(step.value.handle().bits) < 1)
+    user_error("range: the step is {}, expected at least 1", static_cast<int64_t>(step.value.handle().bits));
+  return {trace.node(lo.value, dtype), trace.node(hi.value, dtype), trace.node(step.value, dtype)};
+}
+
+}  // namespace
+
+Values trace_for(const Operand& lo, const Operand& hi, const Operand& step, const Values& carried, const Body& body) {
+  Trace& trace = Trace::current();
+  return trace.at(lo.where, [&] {
+    auto [begin, end, by] = loop_bounds(trace, lo, hi, step);
+    Builder::Values initial = nodes(trace, carried);
+    std::vector<ir::Type> types = types_of(trace, initial);
+    auto convert = [&](const Values& v) { return next_carried(trace, v, types); };
+    return wrapped(trace, trace.b.for_loop(begin, end, by, initial, region(trace, body, convert)));
+  });
+}
+
+Values trace_while(const Values& carried, const Body& condition, const Body& body, Place where) {
+  Trace& trace = Trace::current();
+  return trace.at(where, [&] {
+    Builder::Values initial = nodes(trace, carried);
+    std::vector<ir::Type> types = types_of(trace, initial);
+    auto test = [&](const Values& v) {
+      if (v.size() != 1) user_error("while_: the condition returns {} values, expected one", v.size());
+      return Builder::Values{scalar_condition(trace, "while_", v[0])};
+    };
+    auto convert = [&](const Values& v) { return next_carried(trace, v, types); };
+    return wrapped(trace, trace.b.while_loop(initial, region(trace, condition, test), region(trace, body, convert)));
+  });
+}
+
+Values trace_if(const Operand& condition, const Body& then, const Body& otherwise) {
+  Trace& trace = Trace::current();
+  return trace.at(condition.where, [&] {
+    ir::Value c = scalar_condition(trace, "if_", condition.value);
+    std::vector<ir::Type> types;
+    auto first = [&](const Values& v) {
+      Builder::Values results = nodes(trace, v);
+      types = types_of(trace, results);
+      return results;
+    };
+    auto second = [&](const Values& v) {
+      if (v.size() != types.size()) user_error("if_: the bodies return {} and {} values", types.size(), v.size());
+      Builder::Values results;
+      for (size_t k = 0; k < v.size(); ++k) {
+        results.push_back(v[k].is_literal() ? trace.constant(v[k], types[k].dtype) : trace.node(v[k]));
+        if (trace.b.type(results[k]) != types[k])
+          user_error("if_: value {} of the bodies is {} and {}; they must agree", k, to_string(types[k]),
+                     to_string(trace.b.type(results[k])));
+      }
+      return results;
+    };
+    return wrapped(trace, trace.b.if_else(c, region(trace, then, first), region(trace, otherwise, second)));
+  });
+}
+
+Values trace_fold(bool scan, const Values& tiles, int axis, const Body& combine, Place where) {
+  Trace& trace = Trace::current();
+  return trace.at(where, [&] {
+    Builder::Values inputs = nodes(trace, tiles);
+    axis = front::check_axis(scan ? "scan" : "reduce", trace.b.type(inputs[0]).shape, axis);
+    std::vector<ir::Type> elements;
+    for (ir::Value v : inputs) elements.push_back(trace.b.type(v).with_shape({}));
+    auto convert = [&](const Values& v) { return next_carried(trace, v, elements); };
+    Builder::RegionFn body = region(trace, combine, convert);
+    return wrapped(trace, scan ? trace.b.scan(inputs, axis, body) : trace.b.reduce(inputs, axis, body));
+  });
+}
+
+}  // namespace detail
+
+namespace tl {
+
+// --- indices and shapes
+
+Value program_id(int axis, Place where) {
+  Trace& trace = Trace::current();
+  return trace.at(where, [&] { return trace.wrap(trace.b.program_id(check_grid_axis("program_id", axis))); });
+}
+
+Value num_programs(int axis, Place where) {
+  Trace& trace = Trace::current();
+  return trace.at(where, [&] { return trace.wrap(trace.b.num_programs(check_grid_axis("num_programs", axis))); });
+}
+
+Value arange(int64_t begin, int64_t end, Place where) {
+  Trace& trace = Trace::current();
+  return trace.at(where, [&] {
+    if (begin < INT32_MIN || end > int64_t{INT32_MAX} + 1) user_error("arange({}, {}) leaves the range of i32", begin, end);
+    return trace.wrap(trace.b.arange(DType::I32, begin, end));
+  });
+}
+
+Value full(const Dims& shape, const Operand& value, DType dtype) {
+  Trace& trace = Trace::current();
+  return trace.at(value.where, [&] {
+    return trace.wrap(front::broadcast(trace.b, trace.node(value.value, dtype), front::shape_of(shape)));
+  });
+}
+
+Value zeros(const Dims& shape, DType dtype, Place where) { return full(shape, Operand(0, where), dtype); }
+
+Value broadcast_to(const Operand& x, const Dims& shape) {
+  Trace& trace = Trace::current();
+  return trace.at(x.where, [&] {
+    ir::Value v = trace.node(x.value);
+    ir::Shape wanted = front::shape_of(shape);
+    if (front::common_shape(trace.b.type(v).shape, wanted) != wanted)
+      user_error("a tile of shape {} does not broadcast to {}", to_string(trace.b.type(v).shape), to_string(wanted));
+    return trace.wrap(front::broadcast(trace.b, v, wanted));
+  });
+}
+
+Value expand_dims(const Operand& x, int axis) {
+  Trace& trace = Trace::current();
+  return trace.at(x.where, [&] {
+    ir::Value v = trace.node(x.value);
+    int rank = trace.b.type(v).shape.rank();
+    return trace.wrap(trace.b.expand_dims(v, axis < 0 ? axis + rank + 1 : axis));
+  });
+}
+
+Value reshape(const Operand& x, const Dims& shape) {
+  Trace& trace = Trace::current();
+  return trace.at(x.where, [&] { return trace.wrap(trace.b.reshape(trace.node(x.value), front::shape_of(shape))); });
+}
+
+Value trans(const Operand& x, const Dims& axes) {
+  Trace& trace = Trace::current();
+  return trace.at(x.where, [&] {
+    ir::Value v = trace.node(x.value);
+    int rank = trace.b.type(v).shape.rank();
+    std::vector<int> order;
+    if (axes.rank() > 0) order.assign(axes.begin(), axes.end());
+    else for (int k = rank; k-- > 0;) order.push_back(k);
+    uint32_t seen = 0;
+    for (int a : order) seen |= 1u << front::check_axis("trans", trace.b.type(v).shape, a);
+    if (static_cast<int>(order.size()) != rank || seen != (1u << rank) - 1)
+      user_error("trans: axes {} are no permutation of those of a tile of shape {}", to_string(axes), to_string(trace.b.type(v).shape));
+    return trace.wrap(trace.b.trans(v, order));
+  });
+}
+
+// --- memory
+
+namespace {
+
+/// A mask in the shape of what is accessed.
+ir::Value mask_node(Trace& trace, const Value& mask, const ir::Shape& shape) {
+  if (mask.is_empty()) return {};
+  ir::Value v = trace.node(mask);
+  const ir::Type type = trace.b.type(v);
+  if (type.dtype != DType::Bool) user_error("the mask is {}, expected bool", to_string(type));
+  if (front::common_shape(type.shape, shape) != shape)
+    user_error("the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", to_string(type.shape), to_string(shape));
+  return front::broadcast(trace.b, v, shape);
+}
+
+/// A value as elements of what a pointer points to, widened where nothing can be lost.
+ir::Value element_node(Trace& trace, std::string_view what, const Value& value, const ir::Type& pointer) {
+  if (value.is_empty()) return {};
+  ir::Value v = value.is_literal() ? trace.constant(value, pointer.dtype) : trace.node(value);
+  const ir::Type type = trace.b.type(v);
+  if (type.is_pointer() || !front::widens(type.dtype, pointer.dtype))
+    user_error("the {} is {}, the pointer is {}: convert it with .to(st::{})", what, to_string(type), to_string(pointer),
+               name_of(pointer.dtype));
+  if (front::common_shape(type.shape, pointer.shape) != pointer.shape)
+    user_error("the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", what, to_string(type.shape),
+               to_string(pointer.shape), what);
+  return front::broadcast(trace.b, trace.b.cast(v, pointer.dtype), pointer.shape);
+}
+
+}  // namespace
+
+Value load(const Pointer& p, const Value& mask, const Value& other, Place where) {
+  Trace& trace = Trace::current();
+  return trace.at(where, [&] {
+    ir::Value pointer = pointer_node(trace, p);
+    const ir::Type type = type_of(trace, pointer);
+    if (!other.is_empty() && mask.is_empty()) user_error("load: `other` without a mask has no effect");
+    ir::Value m = mask_node(trace, mask, type.shape);
+    return trace.wrap(trace.b.load(pointer, m, element_node(trace, "other", other, type)));
+  });
+}
+
+void store(const Pointer& p, const Value& value, const Value& mask, Place where) {
+  Trace& trace = Trace::current();
+  trace.at(where, [&] {
+    ir::Value pointer = pointer_node(trace, p);
+    const ir::Type type = type_of(trace, pointer);
+    if (value.is_empty()) user_error("store: there is no value");
+    ir::Value element = element_node(trace, "value", value, type);
+    trace.b.store(pointer, element, mask_node(trace, mask, type.shape));
+  });
+}
+
+Value atomic_add(const Pointer& p, const Value& value, const Value& mask, Place where) {
+  Trace& trace = Trace::current();
+  return trace.at(where, [&] {
+    ir::Value pointer = pointer_node(trace, p);
+    const ir::Type type = type_of(trace, pointer);
+    if (value.is_empty()) user_error("atomic_add: there is no value");
+    ir::Value element = element_node(trace, "value", value, type);
+    return trace.wrap(trace.b.atomic_add(pointer, element, mask_node(trace, mask, type.shape)));
+  });
+}
+
+Pointer where(const Operand& condition, const Pointer& a, const Pointer& b) {
+  Trace& trace = Trace::current();
+  return trace.at(condition.where, [&] {
+    ir::Value c = trace.node(condition.value), x = pointer_node(trace, a), y = pointer_node(trace, b);
+    ir::Shape shape = front::common_shape(type_of(trace, c).shape, front::common_shape(type_of(trace, x).shape, type_of(trace, y).shape));
+    ir::Value chosen = trace.b.where(front::broadcast(trace.b, c, shape), front::broadcast(trace.b, x, shape),
+                                     front::broadcast(trace.b, y, shape));
+    return Pointer(trace.wrap(chosen));
+  });
+}
+
+// --- folds
+
+namespace {
+
+Value fold(bool scan, const Operand& x, int axis, Value (*combine)(const Value&, const Value&)) {
+  return detail::trace_fold(scan, {x.value}, axis, [&](const detail::Values& p) {
+    return detail::Values{combine(p[0], p[1])};
+  }, x.where)[0];
+}
+
+Value fold_axis(const Operand& x, int axis, bool keep_dims, Value (*combine)(const Value&, const Value&)) {
+  Operand folded(fold(false, x, axis, combine), x.where);
+  if (!keep_dims) return folded.value;
+  return expand_dims(folded, axis < 0 ? axis + x.value.shape().rank() : axis);
+}
+
+Value fold_all(Operand x, Value (*combine)(const Value&, const Value&)) {
+  while (x.value.shape().rank() > 0) x.value = fold(false, x, -1, combine);
+  return x.value;
+}
+
+Value added(const Value& a, const Value& b) { return a + b; }
+Value larger(const Value& a, const Value& b) { return maximum(a, b); }
+Value smaller(const Value& a, const Value& b) { return minimum(a, b); }
+
+Operand countable(const Operand& x) {
+  return x.value.dtype() == DType::Bool ? Operand(x.value.to(DType::I32, x.where), x.where) : x;
+}
+
+}  // namespace
+
+Value sum(const Operand& x, int axis, bool keep) { return fold_axis(countable(x), axis, keep, added); }
+Value max(const Operand& x, int axis, bool keep) { return fold_axis(x, axis, keep, larger); }
+Value min(const Operand& x, int axis, bool keep) { return fold_axis(x, axis, keep, smaller); }
+Value sum(const Operand& x) { return fold_all(countable(x), added); }
+Value max(const Operand& x) { return fold_all(x, larger); }
+Value min(const Operand& x) { return fold_all(x, smaller); }
+Value cumsum(const Operand& x, int axis) { return fold(true, countable(x), axis, added); }
+
+void return_if(const Operand& condition) {
+  Trace& trace = Trace::current();
+  trace.at(condition.where, [&] { trace.return_if(detail::scalar_condition(trace, "return_if", condition.value)); });
+}
+
+}  // namespace tl
+}  // namespace v0
+}  // namespace strider

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function being traced: the thread's current one, into which every operation on a strider::Value writes.
+//
+// Values are checked where they come back in: they must belong to this trace, and to a body that is still open. Errors are
+// told with the name of what is traced and the line of the user's source.
+#pragma once
+
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include <strider/tile.h>
+
+#include "base/error.h"
+#include "ir/builder.h"
+
+namespace strider::front {
+
+/// An error that already names what was traced and where.
+class PlacedError : public Error {
+ public:
+  using Error::Error;
+};
+
+class Trace {
+ public:
+  /// Becomes the thread's current trace until it is destroyed. `what` is "kernel" or "operator".
+  Trace(std::string what, std::string name);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  /// The trace of this thread; a user error when there is none.
+  static Trace& current();
+
+  Value wrap(ir::Value v);
+  /// The node of a value; a literal becomes a constant of the dtype that it has on its own.
+  ir::Value node(const Value& v);
+  /// The node of a value converted to `dtype`, which a literal must fit.
+  ir::Value node(const Value& v, DType dtype);
+  /// A literal as a constant of `dtype`; an error that names the literal if it is of a higher category or does not fit.
+  ir::Value constant(const Value& literal, DType dtype);
+
+  /// Runs `f` with `where` as the place of what it writes and of its errors. Operations that `f` makes itself, other than
+  /// in a user's body, belong to that place too.
+  template <class F>
+  decltype(auto) at(const std::source_location& where, F&& f);
+
+  /// Brackets a body of the user's: what is made inside cannot be used outside.
+  void enter();
+  void leave();
+  void return_if(ir::Value condition);
+
+  ir::Function finish();
+
+  ir::Builder b;
+
+ private:
+  uint32_t scope_of(ir::Value v) const { return v.id < scopes_.size() ? scopes_[v.id] : 0; }
+  void check_usable(const Value& v) const;
+  [[noreturn]] void fail(const Error& error, const std::source_location& where) const;
+  void set_span(const std::source_location& where);
+
+  std::string what_, name_;
+  uint64_t serial_;
+  Trace* outer_;
+  std::vector<uint32_t> open_{1};     // serial numbers of the open bodies; 1 is the whole program
+  std::vector<uint32_t> scopes_;      // by node id: the body that it was made in, 0 if it was never handed out
+  uint32_t last_scope_ = 1;
+  int returns_ = 0;                   // else-regions that stay open to the end
+  bool placed_ = false;               // an operation is being written; `place_` is the user's line
+  std::source_location place_;
+  std::vector<std::source_location> outer_places_;  // of the operations whose bodies are open
+};
+
+template <class F>
+decltype(auto) Trace::at(const std::source_location& where, F&& f) {
+  if (placed_) return f();
+  struct Leave {
+    bool& placed;
+    ~Leave() { placed = false; }
+  } leave{placed_};
+  placed_ = true;
+  set_span(where);
+  try {
+    return f();
+  } catch (const PlacedError&) {
+    throw;
+  } catch (const Error& error) {
+    fail(error, where);
+  }
+}
+
+/// Broadcasts to one shape as NumPy does; a user error that names both shapes.
+ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b);
+ir::Value broadcast(ir::Builder& b, ir::Value v, const ir::Shape& shape);
+
+ir::Shape shape_of(const Dims& dims);
+/// 0 <= result < rank; negative axes count from the last.
+int check_axis(std::string_view what, const ir::Shape& shape, int axis);
+
+/// Marks the pointer parameters through which the program writes nothing.
+void mark_read_only(ir::Function& f);
+
+}  // namespace strider::front

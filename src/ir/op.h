@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ops.def says, as an enum and a table of facts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace strider::ir {
+
+enum class Op : uint8_t {
+#define STRIDER_OP(id, text, least, most, result, traits) id,
+#include <strider/ops.def>
+};
+
+enum class ResultRule : uint8_t { Same, Bool, Second, Element, Explicit, None };
+
+enum Trait : uint16_t {
+  Pointwise = 1 << 0,
+  Commutes = 1 << 1,
+  Reads = 1 << 2,
+  Writes = 1 << 3,
+  Atomic = 1 << 4,
+  Shapes = 1 << 5,
+  Regions = 1 << 6,
+  Lane = 1 << 7,
+  Pinned = 1 << 8,
+};
+
+struct OpInfo {
+  std::string_view text;
+  int least, most;  // operands
+  ResultRule result;
+  uint16_t traits;
+};
+
+inline constexpr OpInfo kOps[] = {
+#define STRIDER_OP(id, text, least, most, result, traits) {text, least, most, ResultRule::result, traits},
+#include <strider/ops.def>
+};
+inline constexpr int kOpCount = static_cast<int>(sizeof(kOps) / sizeof(kOps[0]));
+
+constexpr const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
+constexpr std::string_view name_of(Op op) { return info(op).text; }
+constexpr bool has(Op op, uint16_t traits) { return (info(op).traits & traits) != 0; }
+constexpr bool is_pointwise(Op op) { return has(op, Pointwise); }
+/// May be dropped when unused, merged with an equal one, and computed more than once.
+constexpr bool is_pure(Op op) { return !has(op, Reads | Writes | Regions | Pinned); }
+constexpr Op op_at(int index) { return static_cast<Op>(index); }
+
+constexpr std::optional<Op> op_named(std::string_view text) {
+  for (int i = 0; i < kOpCount; ++i)
+    if (kOps[i].text == text) return op_at(i);
+  return std::nullopt;
+}
+
+/// Bits of `imm` of the memory ops.
+enum Access : int64_t {
+  kStreaming = 1 << 0,  // written once and not read soon: bypass the caches where the target can
+  kAlignShift = 8,      // bits 8..15: log2 of the known alignment in bytes (load_block, store_block)
+};
+
+}  // namespace strider::ir

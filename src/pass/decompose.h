@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaces what targets cannot spell, or would not spell alike, by arithmetic that they share.
+//
+// Needs: tile form (contracted already: expansions write their fma themselves).
+// Leaves: tile form without
+//  - exp, exp2, expm1, log, log2, log1p, tanh, erf, sigmoid: the expansions of pass/maths.h;
+//  - sign, float rem, integer fma;
+//  - arithmetic on f16 and bf16. It is done in f32 and rounded once per op, in the combine regions of reductions and scans
+//    as well: each step rounds. For + - * / and sqrt that is the correctly rounded result, f32 having more than twice the
+//    bits. fma goes through f64. neg and abs act on the bits. Loads, stores, casts, bitcasts, where and atomics stay.
+// Every replacement gives the bits of ir/semantics.h (NaN payloads aside), except the functions that maths.h approximates.
+#pragma once
+
+#include "ir/function.h"
+
+namespace strider::pass {
+
+ir::Function decompose(const ir::Function& program);
+
+}  // namespace strider::pass

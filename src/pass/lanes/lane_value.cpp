@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/lanes/lane_value.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ir/fold.h"
+#include "ir/semantics.h"
+#include "pass/lanes/layout.h"
+
+namespace strider::pass {
+
+using namespace ir;
+
+LaneValue LaneMath::affine(Value base, std::vector<int64_t> offsets) const {
+  bool equal = std::all_of(offsets.begin(), offsets.end(), [&](int64_t o) { return o == offsets[0]; });
+  if (!equal) return {base, std::move(offsets), false};
+  int64_t offset = offsets.empty() ? 0 : offsets[0];
+  if (offset == 0) return uniform(base);
+  if (b_.type(base).is_pointer()) return uniform(b_.ptr_add(base, b_.i64(offset)));
+  return uniform(b_.add(base, b_.constant_int(b_.type(base), offset)));
+}
+
+Value LaneMath::materialize(const LaneValue& v) const {
+  if (v.is_vector || lanes_ == 1) return v.base;
+  Value splat = b_.broadcast(v.base, {lanes_});
+  if (v.offsets.empty()) return splat;
+  if (b_.type(v.base).is_pointer()) return b_.ptr_add(splat, b_.vector(DType::I64, v.offsets));
+  std::vector<int64_t> bits;
+  DType dtype = b_.type(v.base).dtype;
+  if (std::vector<int64_t> lanes; constants(v, &lanes)) {
+    for (int64_t x : lanes) bits.push_back(static_cast<int64_t>(bits_of_int(dtype, x)));
+    return b_.vector(dtype, bits);
+  }
+  for (int64_t o : v.offsets) bits.push_back(static_cast<int64_t>(bits_of_int(dtype, o)));
+  return b_.add(splat, b_.vector(dtype, bits));
+}
+
+bool LaneMath::constants(const LaneValue& v, std::vector<int64_t>* out) const {
+  int64_t base;
+  if (v.is_vector || b_.type(v.base).is_pointer() || !constant_int(b_.function(), v.base, &base)) return false;
+  out->assign(lanes_, base);
+  DType dtype = b_.type(v.base).dtype;
+  for (size_t k = 0; k < v.offsets.size(); ++k) (*out)[k] = int_of_bits(dtype, bits_of_int(dtype, base + v.offsets[k]));
+  return true;
+}
+
+/// Every lane known: compute each, and keep what the results have in common.
+LaneValue LaneMath::apply_constants(Op op, DType dtype, std::span<const std::vector<int64_t>> operands, DType from) const {
+  std::vector<int64_t> bits(lanes_), values(lanes_);
+  for (int64_t lane = 0; lane < lanes_; ++lane) {
+    uint64_t args[3];
+    for (size_t k = 0; k < operands.size(); ++k) {
+      bool is_condition = op == Op::Where && k == 0;
+      args[k] = bits_of_int(is_condition ? DType::Bool : from, operands[k][lane]);
+    }
+    bits[lane] = static_cast<int64_t>(evaluate(op, from, dtype, args));
+    values[lane] = is_float(dtype) ? 0 : int_of_bits(dtype, static_cast<uint64_t>(bits[lane]));
+  }
+  bool equal = std::all_of(bits.begin(), bits.end(), [&](int64_t x) { return x == bits[0]; });
+  if (equal) return uniform(b_.constant_bits(Type::scalar(dtype), static_cast<uint64_t>(bits[0])));
+  if (dtype == DType::Bool || is_float(dtype)) return vector(b_.vector(dtype, bits));
+  return affine(b_.constant_int(Type::scalar(dtype), 0), values);
+}
+
+/// True if base is a multiple of `block` (a power of two) and every lane lies in the block that starts there.
+bool LaneMath::stays_in_block(const LaneValue& v, int64_t block) const {
+  auto [least, most] = std::minmax_element(v.offsets.begin(), v.offsets.end());
+  return *least >= 0 && *most < block && facts_.divisor(v.base) >= block;
+}
+
+LaneValue LaneMath::cast(const LaneValue& v, DType to) const {
+  DType from = dtype(v);
+  if (from == to) return v;
+  LaneValue operand = v;
+  if (!v.is_vector && !v.offsets.empty() && is_int(from) && is_int(to)) {
+    auto most = *std::max_element(v.offsets.begin(), v.offsets.end());
+    bool widens = bits_of(to) > bits_of(from);
+    std::vector<int64_t> known;
+    if (!constants(v, &known) && (!widens || stays_in_block(v, round_up_to_power(most + 1))))
+      return affine(b_.cast(v.base, to), v.offsets);
+  }
+  return apply(Op::Cast, to, {{operand}});
+}
+
+/// Quotient or remainder by a power of two that the lanes do not cross.
+LaneValue LaneMath::split(Op op, const LaneValue& a, int64_t divisor) const {
+  bool quotient = op == Op::Div || op == Op::Shr;
+  if (op == Op::Shr) divisor = int64_t{1} << divisor;
+  if (op == Op::And) divisor += 1;
+  bool power = divisor > 0 && (divisor & (divisor - 1)) == 0;
+  if (!power || !stays_in_block(a, divisor)) return {};
+  DType type = dtype(a);
+  if (!quotient) return affine(b_.constant_int(Type::scalar(type), 0), a.offsets);
+  Value exact = op == Op::Div ? b_.binary(Op::Div, a.base, b_.constant_int(b_.type(a.base), divisor))
+                              : b_.binary(Op::Shr, a.base, b_.constant_int(b_.type(a.base), log2_of(divisor)));
+  return uniform(exact);
+}
+
+/// Ops that keep the form base + offsets; an invalid result means that they do not.
+LaneValue LaneMath::apply_affine(Op op, DType dtype, std::span<const LaneValue> x) const {
+  if (is_float(dtype) || dtype == DType::Bool || x.size() < 2) return {};
+  auto offset = [&](int k, int64_t lane) { return x[k].offsets.empty() ? 0 : x[k].offsets[lane]; };
+  auto each_lane = [&](auto compute) {
+    std::vector<int64_t> result(lanes_);
+    for (int64_t lane = 0; lane < lanes_; ++lane) result[lane] = compute(lane);
+    return result;
+  };
+  int64_t c;
+  switch (op) {
+    case Op::Add: return affine(b_.add(x[0].base, x[1].base), each_lane([&](int64_t l) { return offset(0, l) + offset(1, l); }));
+    case Op::Sub: return affine(b_.sub(x[0].base, x[1].base), each_lane([&](int64_t l) { return offset(0, l) - offset(1, l); }));
+    case Op::Mul:
+      for (int k = 0; k < 2; ++k)
+        if (x[k].is_uniform() && constant_int(b_.function(), x[k].base, &c))
+          return affine(b_.mul(x[1 - k].base, x[k].base), each_lane([&](int64_t l) { return offset(1 - k, l) * c; }));
+      return {};
+    case Op::Shl:
+      if (!x[1].is_uniform() || !constant_int(b_.function(), x[1].base, &c) || c < 0 || c >= bits_of(dtype)) return {};
+      return affine(b_.binary(Op::Shl, x[0].base, x[1].base),
+                    each_lane([&](int64_t l) { return static_cast<int64_t>(static_cast<uint64_t>(offset(0, l)) << c); }));
+    case Op::Div:
+    case Op::Rem:
+    case Op::And:
+    case Op::Shr:
+      if (!x[1].is_uniform() || x[0].offsets.empty() || !constant_int(b_.function(), x[1].base, &c)) return {};
+      return op == Op::Shr && (c < 0 || c > 30) ? LaneValue{} : split(op, x[0], c);
+    case Op::Where:
+      if (!x[0].is_uniform() || x[1].offsets != x[2].offsets) return {};
+      return affine(b_.where(x[0].base, x[1].base, x[2].base), x[1].offsets);
+    default: return {};
+  }
+}
+
+LaneValue LaneMath::apply_address(const LaneValue& pointer, const LaneValue& offset) const {
+  LaneValue wide = offset.is_uniform() || offset.is_vector ? offset : cast(offset, DType::I64);
+  if (pointer.is_vector || wide.is_vector)
+    return vector(b_.ptr_add(materialize(pointer), materialize(wide)));
+  Value base = b_.ptr_add(pointer.base, wide.base);
+  if (pointer.offsets.empty() && wide.offsets.empty()) return uniform(base);
+  std::vector<int64_t> offsets(lanes_, 0);
+  for (int64_t lane = 0; lane < lanes_; ++lane)
+    for (const LaneValue* part : {&pointer, static_cast<const LaneValue*>(&wide)})
+      if (!part->offsets.empty()) offsets[lane] += part->offsets[lane];
+  return affine(base, offsets);
+}
+
+LaneValue LaneMath::apply(Op op, DType dtype, std::span<const LaneValue> operands) const {
+  if (op == Op::PtrAdd) return apply_address(operands[0], operands[1]);
+  Type result = Type::scalar(dtype);
+  auto emit = [&](const std::vector<Value>& values, const Type& type) {
+    return op == Op::Cast || op == Op::Bitcast ? b_.emit(op, values, 0, &type) : b_.emit(op, values);
+  };
+  std::vector<Value> values;
+  if (std::all_of(operands.begin(), operands.end(), [](const LaneValue& x) { return x.is_uniform(); })) {
+    for (const LaneValue& x : operands) values.push_back(x.base);
+    return uniform(emit(values, result));
+  }
+  std::vector<std::vector<int64_t>> known(operands.size());
+  bool all_known = true;
+  for (size_t k = 0; k < operands.size() && all_known; ++k) all_known = constants(operands[k], &known[k]);
+  if (all_known) return apply_constants(op, dtype, known, this->dtype(operands.back()));
+  bool affine_operands = std::all_of(operands.begin(), operands.end(), [](const LaneValue& x) { return x.is_affine(); });
+  if (affine_operands && lanes_ > 1)
+    if (LaneValue v = apply_affine(op, dtype, operands); v.base.valid()) return v;
+  for (const LaneValue& x : operands) values.push_back(materialize(x));
+  return vector(emit(values, lanes_ > 1 ? Type::vector(dtype, lanes_) : result));
+}
+
+LaneValue LaneMath::apply(Op op, std::initializer_list<LaneValue> operands) const {
+  return apply(op, dtype(*operands.begin()), std::span(operands.begin(), operands.size()));
+}
+
+LaneValue LaneMath::mul(const LaneValue& a, int64_t factor) const { return apply(Op::Mul, {a, constant(dtype(a), factor)}); }
+
+LaneValue LaneMath::less(const LaneValue& a, int64_t bound) const {
+  LaneValue limit = constant(dtype(a), bound);
+  return apply(Op::Lt, DType::Bool, {{a, limit}});
+}
+
+LaneValue LaneMath::both(const LaneValue& a, const LaneValue& b) const {
+  if (!a.base.valid()) return b;
+  if (!b.base.valid()) return a;
+  return apply(Op::And, {a, b});
+}
+
+}  // namespace strider::pass

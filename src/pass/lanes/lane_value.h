@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile's value in one vector of lanes, with as much structure as is known: the same in all lanes; a scalar plus a
+// constant for each lane (an index, an address); or a vector. From this structure come contiguous and scalar accesses.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/builder.h"
+#include "pass/lanes/facts.h"
+
+namespace strider::pass {
+
+struct LaneValue {
+  ir::Value base;                // a scalar, or a vector
+  std::vector<int64_t> offsets;  // added to a scalar base in each lane (elements, for addresses); empty: none
+  bool is_vector = false;
+
+  bool is_uniform() const { return !is_vector && offsets.empty(); }
+  bool is_affine() const { return !is_vector; }  // uniform included
+};
+
+/// Arithmetic on lane values of `lanes` lanes; writes into a builder.
+class LaneMath {
+ public:
+  LaneMath(ir::Builder& b, const Facts& facts, int64_t lanes) : b_(b), facts_(facts), lanes_(lanes) {}
+
+  int64_t lanes() const { return lanes_; }
+  LaneValue uniform(ir::Value scalar) const { return {scalar, {}, false}; }
+  LaneValue constant(DType dtype, int64_t value) const { return uniform(b_.constant_int(ir::Type::scalar(dtype), value)); }
+  /// base + offsets, simplified where the offsets are all equal.
+  LaneValue affine(ir::Value base, std::vector<int64_t> offsets) const;
+  /// A value that has one vector, or one scalar where there is a single lane.
+  LaneValue vector(ir::Value v) const { return {v, {}, lanes_ > 1}; }
+
+  /// The value in every lane: a vector, or a scalar where there is a single lane.
+  ir::Value materialize(const LaneValue& v) const;
+
+  /// One pointwise op. `dtype` is the result's element type.
+  LaneValue apply(ir::Op op, DType dtype, std::span<const LaneValue> operands) const;
+  LaneValue apply(ir::Op op, std::initializer_list<LaneValue> operands) const;  // the result has the first operand's dtype
+  LaneValue cast(const LaneValue& v, DType dtype) const;
+  LaneValue add(const LaneValue& a, const LaneValue& b) const { return apply(ir::Op::Add, {a, b}); }
+  LaneValue mul(const LaneValue& a, int64_t factor) const;
+  LaneValue less(const LaneValue& a, int64_t bound) const;
+  /// Conjunction of masks; an invalid one (no base) means all lanes.
+  LaneValue both(const LaneValue& a, const LaneValue& b) const;
+
+  DType dtype(const LaneValue& v) const { return b_.type(v.base).dtype; }
+  /// The lanes as numbers, if all are known now.
+  bool constants(const LaneValue& v, std::vector<int64_t>* out) const;
+
+ private:
+  LaneValue apply_constants(ir::Op op, DType dtype, std::span<const std::vector<int64_t>> operands, DType from) const;
+  LaneValue apply_affine(ir::Op op, DType dtype, std::span<const LaneValue> operands) const;
+  LaneValue apply_address(const LaneValue& pointer, const LaneValue& offset) const;
+  LaneValue split(ir::Op op, const LaneValue& a, int64_t divisor) const;
+  bool stays_in_block(const LaneValue& v, int64_t block) const;
+
+  ir::Builder& b_;
+  const Facts& facts_;
+  int64_t lanes_;
+};
+
+}  // namespace strider::pass

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements in the lanes pass: regions, nests, scalars, control flow with carried tiles.
+#include "pass/lanes/program.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "pass/index_map.h"
+#include "pass/lanes/lanes.h"
+
+namespace strider::pass {
+
+using namespace ir;
+
+LaneProgram::LaneProgram(const Function& scheduled, const Target& target, int threads, int lanes)
+    : f_(scheduled),
+      target_(target),
+      threads_(threads),
+      lanes_(lanes),
+      b_(scheduled.name),
+      facts_(b_.function()),
+      map_(scheduled.size()),
+      results_(scheduled.size()) {
+  for (uint32_t id = 0; id < f_.size(); ++id)
+    if (f_[Value{id}].op == Op::Result) results_[f_.operand(Value{id}, 0).id].push_back(Value{id});
+}
+
+Function LaneProgram::run() {
+  for (size_t k = 0; k < f_.params().size(); ++k) {
+    Value p = f_.params()[k];
+    map_[p.id] = b_.param(f_.type(p), f_.param_info(static_cast<int>(k)));
+  }
+  lower_region(0);
+  Function result = b_.finish();
+  result.threads = threads_;
+  return result;
+}
+
+void LaneProgram::lower_region(RegionId region) {
+  for (Value v : f_.region(region).body) {
+    b_.set_span(f_.span(v));
+    if (f_[v].op != Op::Yield) lower_statement(v);
+  }
+}
+
+void LaneProgram::lower_statement(Value v) {
+  const Node& n = f_[v];
+  if ((n.flags & kInline) || n.op == Op::Result) return;
+  switch (n.op) {
+    case Op::Nest: return lower_nest(v);
+    case Op::For: return lower_for(v);
+    case Op::While: return lower_while(v);
+    case Op::If: return lower_if(v);
+    default: return has(n.op, Reads | Writes) ? lower_scalar_memory(v) : lower_scalar(v);
+  }
+}
+
+void LaneProgram::lower_scalar(Value v) {
+  const Node& n = f_[v];
+  Values operands;
+  for (Value o : f_.operands(v)) operands.push_back(map_[o.id]);
+  map_[v.id] = b_.emit(n.op, operands, n.imm, &n.type);
+}
+
+/// A scalar access is done once, by thread 0; what it gives goes to all threads through scratch.
+void LaneProgram::lower_scalar_memory(Value v) {
+  const Node& n = f_[v];
+  phase();
+  if (threads_ == 1) return lower_scalar(v);
+  bool has_value = !n.type.is_void;
+  Value hand_over = has_value ? b_.alloc(Space::Shared, n.type.dtype, 1) : Value{};
+  Value is_owner = b_.binary(Op::Eq, b_.thread_id(), b_.i32(0));
+  b_.if_else(
+      is_owner,
+      [&](std::span<const Value>) {
+        lower_scalar(v);
+        if (has_value) b_.store(hand_over, map_[v.id]);
+        return Values{};
+      },
+      [](std::span<const Value>) { return Values{}; });
+  if (!has_value) return;
+  phase();
+  map_[v.id] = b_.load(hand_over);
+}
+
+void LaneProgram::phase() {
+  if (threads_ > 1) b_.phase();
+}
+
+// --- passes over an index space
+
+Layout LaneProgram::layout_of(const Shape& shape) const { return make_layout(squeeze(shape), lanes_, threads_); }
+
+/// The number, among the threads that own different lanes, of this one.
+Value LaneProgram::owner_thread(const Layout& layout) {
+  if (layout.threads == 1) return b_.i32(0);
+  Value id = b_.thread_id();
+  return layout.threads == threads_ ? id : b_.binary(Op::And, id, b_.i32(layout.threads - 1));
+}
+
+/// The part of the index along `axis` that the thread and the lane give.
+LaneValue LaneProgram::thread_part(const Layout& layout, int axis) {
+  LaneMath m = math(layout);
+  int64_t stride = layout.stride[axis], mask = layout.padded[axis] - 1;
+  std::vector<int64_t> offsets;
+  for (int64_t lane = 0; lane < layout.lanes; ++lane) offsets.push_back((lane / stride) & mask);
+  bool lanes_cover_axis = layout.lanes >= stride * layout.padded[axis];
+  if (lanes_cover_axis) return m.affine(b_.i32(0), offsets);
+  Value thread = owner_thread(layout);
+  Value base = layout.lanes >= stride ? b_.mul(thread, b_.i32(layout.lanes / stride))
+                                      : b_.binary(Op::Shr, thread, b_.i32(log2_of(stride / layout.lanes)));
+  bool threads_exceed_axis = layout.lanes * layout.threads > stride * layout.padded[axis];
+  if (threads_exceed_axis) base = b_.binary(Op::And, base, b_.i32(mask));
+  return m.affine(base, offsets);
+}
+
+/// True for a mask that is known to be true in all lanes.
+bool LaneProgram::is_always(const LaneValue& mask) const {
+  if (!mask.base.valid()) return true;
+  return mask.is_uniform() && b_.function().is_constant(mask.base) && b_.function()[mask.base].imm != 0;
+}
+
+Slot LaneProgram::make_slot(const Layout& layout, std::span<const Value> position) {
+  LaneMath m = math(layout);
+  Slot slot{{position.begin(), position.end()}, {}, b_.i32(0), {}};
+  for (int d = 0; d < layout.rank(); ++d) {
+    slot.number = b_.add(b_.mul(slot.number, b_.i32(layout.slots[d])), position[d]);
+    LaneValue start = m.uniform(b_.mul(position[d], b_.i32(layout.unit[d])));
+    slot.index.push_back(m.add(start, thread_part(layout, d)));
+    if (layout.is_ragged(d)) slot.present = m.both(slot.present, m.less(slot.index[d], layout.space[d]));
+  }
+  if (is_always(slot.present)) slot.present = {};
+  return slot;
+}
+
+void LaneProgram::each_slot(const Layout& layout, const SlotFn& body) {
+  std::vector<int64_t> counts(layout.slots.begin(), layout.slots.begin() + layout.rank());
+  each_slot_between(layout, counts, body);
+}
+
+/// Runs `body` for the first counts[d] slots along each axis: written out when they are few, else as loops.
+void LaneProgram::each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body) {
+  int64_t total = 1;
+  for (int64_t c : counts) total *= c;
+  bool written_out = total <= target_.unroll_slots;
+  std::vector<Value> position(layout.rank());
+  std::function<void(int)> walk = [&](int axis) {
+    if (axis == layout.rank()) return body(make_slot(layout, position));
+    if (written_out || counts[axis] == 1) {
+      for (int64_t x = 0; x < counts[axis]; ++x) {
+        position[axis] = b_.i32(x);
+        walk(axis + 1);
+      }
+      return;
+    }
+    b_.for_loop(b_.i32(0), b_.i32(counts[axis]), b_.i32(1), {}, [&](std::span<const Value> p) {
+      position[axis] = p[0];
+      walk(axis + 1);
+      return Values{};
+    });
+  };
+  walk(0);
+}
+
+/// Lanes that several threads repeat are written by the first of them.
+void LaneProgram::by_owner(const Layout& layout, const std::function<void()>& body) {
+  if (layout.threads == threads_) return body();
+  Value is_owner = b_.binary(Op::Lt, b_.thread_id(), b_.i32(layout.threads));
+  b_.if_else(
+      is_owner,
+      [&](std::span<const Value>) {
+        body();
+        return Values{};
+      },
+      [](std::span<const Value>) { return Values{}; });
+}
+
+// --- nests
+
+/// How the value of `v` is kept. Only the owner of repeated lanes knows what an atomic gave, so all read it from scratch.
+uint8_t LaneProgram::keep_flags(Value v, const Layout& layout) const {
+  bool repeated = layout.threads < threads_;
+  return f_[v].op == Op::AtomicAdd && repeated ? static_cast<uint8_t>(kKeepShared) : f_[v].flags;
+}
+
+void LaneProgram::lower_nest(Value v) {
+  Pass pass{layout_of(f_[v].type.shape), nullptr, {}};
+  pass_ = &pass;
+  const auto& body = f_.region(v, 0).body;
+  for (Value s : body) {
+    const Node& n = f_[s];
+    if (n.op == Op::Reduce || n.op == Op::Scan) prepare_fold(s);
+    else if (!n.type.is_void && n.op != Op::Result && !(n.flags & kInline) && (n.flags & (kKeepPrivate | kKeepShared)))
+      storage_[s.id] = allocate(pass.layout, n.type.dtype, keep_flags(s, pass.layout));
+  }
+  phase();
+  each_slot(pass.layout, [&](const Slot& slot) {
+    pass.slot = &slot;
+    pass.values.clear();
+    for (Value s : body) {
+      b_.set_span(f_.span(s));
+      lower_in_nest(s);
+    }
+  });
+  for (Value s : body)
+    if (f_[s].op == Op::Reduce || f_[s].op == Op::Scan) finish_fold(s);
+  pass_ = nullptr;
+}
+
+void LaneProgram::lower_in_nest(Value v) {
+  const Node& n = f_[v];
+  const Slot& slot = *pass_->slot;
+  LaneMath m = math(pass_->layout);
+  if ((n.flags & kInline) || n.op == Op::Result) return;
+  if (n.op == Op::Reduce || n.op == Op::Scan) return gather_fold(v, slot);
+  std::vector<LaneValue> x;
+  for (Value o : f_.operands(v)) x.push_back(eval_here(o));
+  auto operand = [&](size_t k) { return k < x.size() ? x[k] : LaneValue{}; };
+  LaneValue result;
+  switch (n.op) {
+    case Op::Load: result = load(x[0], m.both(operand(1), slot.present), operand(2), n.imm); break;
+    case Op::Store:
+      return by_owner(pass_->layout, [&] { store(x[0], x[1], m.both(operand(2), slot.present), n.imm); });
+    case Op::AtomicAdd:
+      return by_owner(pass_->layout, [&] {
+        LaneValue old = atomic_add(x[0], x[1], m.both(operand(2), slot.present));
+        if (auto it = storage_.find(v.id); it != storage_.end()) keep(it->second, slot, old);
+      });
+    default: result = eval_pointwise(v, x);
+  }
+  pass_->values[v.id] = result;
+  if (auto it = storage_.find(v.id); it != storage_.end()) keep(it->second, slot, result);
+}
+
+// --- control flow
+
+/// True if `v` shows a kept tile at other lanes than its own.
+bool LaneProgram::reads_other_lanes(Value v) const {
+  const Node& n = f_[v];
+  if (n.type.is_scalar() || !(n.flags & kInline)) return false;
+  if (has(n.op, Shapes) && !keeps_lanes(f_, v) && !f_.type(f_.operand(v, 0)).is_scalar()) return true;
+  auto operands = f_.operands(v);
+  return std::any_of(operands.begin(), operands.end(), [&](Value o) { return reads_other_lanes(o); });
+}
+
+/// Copies the tiles among `values` to the storages `to`, position by position. Where the storages are read as well
+/// (`from_carried`), all lanes of a slot are read before any is written, and if tiles are read at other lanes, everything
+/// is copied aside first.
+void LaneProgram::copy_kept(std::span<const Value> values, const std::vector<Storage>& to, bool from_carried) {
+  std::vector<Copy> copies;
+  bool aside = false;
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (f_.type(values[k]).is_scalar()) continue;
+    copies.push_back({values[k], to[k], {}});
+    aside |= from_carried && reads_other_lanes(values[k]);
+  }
+  if (copies.empty()) return;
+  if (aside)
+    for (Copy& c : copies) c.aside = allocate(c.to.layout, c.to.dtype, kKeepPrivate);
+  phase();
+  for_each_layout(copies, [&](std::span<const Copy> group, const Slot& slot) {
+    std::vector<LaneValue> read;
+    for (const Copy& c : group) read.push_back(eval_here(c.value));
+    for (size_t k = 0; k < group.size(); ++k) keep(aside ? group[k].aside : group[k].to, slot, read[k]);
+  });
+  if (!aside) return;
+  phase();
+  for_each_layout(copies, [&](std::span<const Copy> group, const Slot& slot) {
+    for (const Copy& c : group) keep(c.to, slot, read_own(c.aside, slot.number));
+  });
+}
+
+/// Runs `body` in every slot of each layout among the copies, for the copies that have it.
+void LaneProgram::for_each_layout(std::vector<Copy> copies, const std::function<void(std::span<const Copy>, const Slot&)>& body) {
+  while (!copies.empty()) {
+    Pass pass{copies[0].to.layout, nullptr, {}};
+    auto others = std::stable_partition(copies.begin(), copies.end(), [&](const Copy& c) { return c.to.layout == pass.layout; });
+    std::vector<Copy> group(copies.begin(), others);
+    copies.erase(copies.begin(), others);
+    pass_ = &pass;
+    each_slot(pass.layout, [&](const Slot& slot) {
+      pass.slot = &slot;
+      pass.values.clear();
+      body(group, slot);
+    });
+    pass_ = nullptr;
+  }
+}
+
+/// Storage for each tile that `owner` carries or gives, by position; kept in all the ways its parameters and results are read.
+std::vector<Storage> LaneProgram::allocate_carried(Value owner, std::span<const Value> values) {
+  std::vector<Storage> storages(values.size());
+  for (size_t k = 0; k < values.size(); ++k) {
+    const Type& type = f_.type(values[k]);
+    if (type.is_scalar()) continue;
+    if (type.is_pointer()) unsupported_error("{}: a tile of pointers can not be carried; carry its offsets", name_of(f_[owner].op));
+    uint8_t flags = kKeepPrivate;
+    for (Value r : results_[owner.id])
+      if (f_[r].imm == static_cast<int64_t>(k)) flags |= f_[r].flags;
+    for (int region = 0; region < f_[owner].region_count; ++region)
+      if (auto params = carried_params(owner, region); k < params.size()) flags |= f_[params[k]].flags;
+    storages[k] = allocate(layout_of(type.shape), type.dtype, flags);
+  }
+  return storages;
+}
+
+/// The parameters of a region that stand for carried values.
+std::span<const ir::Value> LaneProgram::carried_params(Value owner, int region) const {
+  std::span<const Value> params = f_.region(owner, region).params;
+  return f_[owner].op == Op::For ? params.subspan(1) : params;
+}
+
+/// Lets the source values, by position, stand for new scalars (in order, tiles left out) and for storages.
+void LaneProgram::bind(std::span<const Value> sources, std::span<const Value> types, std::span<const Value> scalars,
+                       const std::vector<Storage>& tiles) {
+  size_t next = 0;
+  for (size_t k = 0; k < types.size(); ++k) {
+    bool is_scalar = f_.type(types[k]).is_scalar();
+    if (is_scalar && sources[k].valid()) map_[sources[k].id] = scalars[next];
+    if (!is_scalar && sources[k].valid()) storage_[sources[k].id] = tiles[k];
+    next += is_scalar;
+  }
+}
+
+void LaneProgram::bind_results(Value owner, std::span<const Value> types, std::span<const Value> scalars,
+                               const std::vector<Storage>& tiles) {
+  std::vector<Value> results(types.size());
+  for (Value r : results_[owner.id]) results[f_[r].imm] = r;
+  bind(results, types, scalars, tiles);
+}
+
+/// The mapped scalars among `values`.
+LaneProgram::Values LaneProgram::scalars_of(std::span<const Value> values) const {
+  Values result;
+  for (Value v : values)
+    if (f_.type(v).is_scalar()) result.push_back(map_[v.id]);
+  return result;
+}
+
+/// Writes what the region holds and copies the tiles that it yields; gives the scalars that it yields.
+LaneProgram::Values LaneProgram::lower_yielding(RegionId region, const std::vector<Storage>& tiles, bool from_carried) {
+  lower_region(region);
+  auto yielded = f_.operands(f_.region(region).body.back());
+  copy_kept(yielded, tiles, from_carried);
+  return scalars_of(yielded);
+}
+
+void LaneProgram::lower_for(Value v) {
+  auto operands = f_.operands(v);
+  auto carried = operands.subspan(3);
+  std::vector<Storage> tiles = allocate_carried(v, carried);
+  copy_kept(carried, tiles, false);
+  Value lo = map_[operands[0].id], step = map_[operands[2].id];
+  Values results = b_.for_loop(lo, map_[operands[1].id], step, scalars_of(carried), [&](std::span<const Value> p) {
+    facts_.set_divisor(p[0], std::min(facts_.divisor(lo), facts_.divisor(step)));
+    map_[f_.region(v, 0).params[0].id] = p[0];
+    bind(carried_params(v, 0), carried, p.subspan(1), tiles);
+    return lower_yielding(f_.region_of(v, 0), tiles, true);
+  });
+  bind_results(v, carried, results, tiles);
+}
+
+void LaneProgram::lower_while(Value v) {
+  auto carried = f_.operands(v);
+  std::vector<Storage> tiles = allocate_carried(v, carried);
+  copy_kept(carried, tiles, false);
+  auto run = [&](int k) {
+    return [&, k](std::span<const Value> p) {
+      bind(carried_params(v, k), carried, p, tiles);
+      return lower_yielding(f_.region_of(v, k), tiles, true);
+    };
+  };
+  Values results = b_.while_loop(scalars_of(carried), run(0), run(1));
+  bind_results(v, carried, results, tiles);
+}
+
+void LaneProgram::lower_if(Value v) {
+  auto given = f_.operands(f_.region(v, 0).body.back());
+  std::vector<Storage> tiles = allocate_carried(v, given);
+  auto branch = [&](int k) { return [&, k](std::span<const Value>) { return lower_yielding(f_.region_of(v, k), tiles, false); }; };
+  Values results = b_.if_else(map_[f_.operand(v, 0).id], branch(0), branch(1));
+  bind_results(v, given, results, tiles);
+}
+
+Function lower_to_lanes(const Function& scheduled, const Target& target, int threads, int lanes) {
+  return LaneProgram(scheduled, target, threads, lanes).run();
+}
+
+}  // namespace strider::pass

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second half of the pipeline: what depends on the target.
+#include <algorithm>
+
+#include "base/error.h"
+#include "ir/verify.h"
+#include "pass/barriers.h"
+#include "pass/lanes/lanes.h"
+#include "pass/lanes/layout.h"
+#include "pass/offsets.h"
+#include "pass/pipeline.h"
+#include "pass/schedule.h"
+#include "pass/scratch.h"
+#include "pass/simplify.h"
+#include "pass/split.h"
+#include "pass/stage.h"
+
+namespace strider::pass {
+
+using namespace ir;
+
+namespace {
+
+constexpr int kMostVectorBytes = 64;   // of the widest type, when the vector is chosen for the narrowest
+constexpr int kVectorsPerThread = 4;   // of the largest tile
+constexpr int64_t kUsualThreads = 128;
+
+bool is_tile(const Type& t) { return !t.is_void && t.shape.rank() > 0; }
+
+/// Lanes of a vector: as many as fill one access of the narrowest type in memory, without making the widest type too wide.
+int choose_lanes(const Function& f, const Target& target) {
+  int narrowest = 8, widest = 1;
+  bool any = false;
+  for (uint32_t id = 0; id < f.size(); ++id) {
+    const Node& n = f[Value{id}];
+    if (is_tile(n.type) && is_float(n.type.dtype) && !n.type.is_pointer()) widest = std::max(widest, size_of(n.type.dtype));
+    if (!has(n.op, Reads | Writes) || !is_tile(f.type(f.operand(Value{id}, 0)))) continue;
+    int bytes = size_of(f.type(f.operand(Value{id}, 0)).dtype);
+    narrowest = std::min(narrowest, bytes);
+    widest = std::max(widest, bytes);
+    any = true;
+  }
+  if (!any) narrowest = 4;
+  return std::max(1, std::min(target.vector_bytes / narrowest, kMostVectorBytes / widest));
+}
+
+/// Threads of a program: a few vectors of the largest tile for each, within the target's limits.
+int choose_threads(const Function& f, const Target& target, int lanes) {
+  if (target.max_threads == 1) return 1;
+  int64_t largest = 1;
+  for (uint32_t id = 0; id < f.size(); ++id)
+    if (const Type& t = f.type(Value{id}); is_tile(t)) largest = std::max(largest, t.elements());
+  int64_t vectors = round_up_to_power(largest) / lanes;
+  int64_t wanted = std::max(std::min(vectors, kUsualThreads), vectors / kVectorsPerThread);
+  return static_cast<int>(std::clamp<int64_t>(wanted, target.warp, target.max_threads));
+}
+
+void check_threads(int threads, const Target& target) {
+  bool is_power = threads > 0 && (threads & (threads - 1)) == 0;
+  if (!is_power || threads > target.max_threads)
+    user_error("a program can not have {} threads on {}: expected a power of two up to {}", threads, target.name, target.max_threads);
+}
+
+}  // namespace
+
+Function lower(const Function& prepared, const Target& target, int threads, const Watch& watch) {
+  auto show = [&](std::string_view stage, const Function& f) {
+    if (watch) watch(stage, f);
+  };
+  Function tile = simplify(split(simplify(take_offsets_out(prepared))));
+  show("split", tile);
+  tile = simplify(stage(tile));
+  show("staged", tile);
+  Function scheduled = schedule(tile);
+  verify(scheduled, Form::Scheduled);
+  show("scheduled", scheduled);
+
+  int lanes = choose_lanes(prepared, target);
+  if (threads == 0) threads = choose_threads(prepared, target, lanes);
+  check_threads(threads, target);
+  Function program = simplify(lower_to_lanes(scheduled, target, threads, lanes));
+  show("phases", program);
+  assign_scratch(program, target);
+  program = insert_barriers(program);
+  verify(program, Form::Lanes);
+  show("lanes", program);
+  return program;
+}
+
+}  // namespace strider::pass

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way from tile form to lane form, as one list of named steps.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "ir/function.h"
+#include "ir/target.h"
+
+namespace strider::pass {
+
+/// Called with the name of each stage ("tile", "prepared", "split", "scheduled", "lanes", ...) and the program at that point.
+using Watch = std::function<void(std::string_view stage, const ir::Function& program)>;
+
+/// The target-independent half: simplify, contract, decompose, simplify. Its result is the program that both interpreters and all
+/// targets run; equal bits everywhere follow from that.
+ir::Function prepare(const ir::Function& tile, const Watch& watch = {});
+
+/// The rest: split, schedule, lanes, scratch, barriers, tidy. `threads` is of a program, 0 lets the pipeline choose
+/// within the target's limits. The result is lane form that the target can spell; else an unsupported error names the op.
+ir::Function lower(const ir::Function& prepared, const Target& target, int threads = 0, const Watch& watch = {});
+
+}  // namespace strider::pass

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact remainder of two floats (C's fmod), by long division in f64 without a loop or a branch.
+#pragma once
+
+#include "ir/builder.h"
+
+namespace strider::pass {
+
+/// x - trunc(x / y) * y without rounding, with the sign of x; x and y are f64 and came from `dtype`, which bounds the quotient.
+ir::Value float_remainder(ir::Builder& b, ir::Value x, ir::Value y, DType dtype);
+
+}  // namespace strider::pass

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/schedule.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "base/error.h"
+#include "ir/builder.h"
+#include "pass/alias.h"
+#include "pass/index_map.h"
+
+namespace strider::pass {
+
+using namespace ir;
+
+namespace {
+
+constexpr int kUnplaced = -1;
+constexpr int kOutside = -2;  // complete before the region that is being planned
+
+/// A step of a region: a statement, or a nest (then `statement` is invalid and `nest` says which).
+struct Step {
+  Value statement;
+  int nest = -1;
+};
+
+struct NestPlan {
+  Shape space;
+  std::vector<Value> ops;
+  int step = 0;
+};
+
+/// One access that has its place in the region's steps.
+struct Effect {
+  Value node, root, pointer;  // an invalid pointer: many addresses
+  bool writes;
+  int step;
+};
+
+struct RegionPlan {
+  std::vector<Step> steps;
+  std::vector<NestPlan> nests;
+  std::vector<Effect> effects;
+  std::vector<Value> waiting;  // loads without a place yet
+};
+
+/// A value that `user` reads, seen through inlined ops: at the same lane, or at another one.
+struct Leaf {
+  Value value;
+  bool same_lane;
+};
+
+/// A number that counts only while its stamp is the current one.
+struct Stamped {
+  int stamp = 0;
+  int number = 0;
+};
+
+class Planner {
+ public:
+  explicit Planner(const Function& f)
+      : f_(f),
+        inlining_(classify(f)),
+        step_(f.size(), kUnplaced),
+        nest_(f.size(), -1),
+        flags_(f.size(), 0),
+        ready_(f.size()),
+        settled_(f.size()),
+        plans_(f.region_count()) {}
+
+  void plan_region(RegionId region);
+
+  const RegionPlan& plan(RegionId region) const { return plans_[region]; }
+  uint8_t flags(Value v) const { return flags_[v.id]; }
+  bool is_inline(Value v) const { return inlining_[v.id].inlined; }
+
+ private:
+  bool is_tile(Value v) const { return !f_.type(v).is_void && !f_.type(v).is_scalar(); }
+  bool is_complete_only(Value v) const;
+  bool is_anchor(Value v) const { return has(f_[v].op, Writes) || f_[v].op == Op::Reduce || f_[v].op == Op::Scan; }
+  RegionPlan& here() { return plans_[open_.back()]; }
+
+  void visit(Value v);
+  void visit_result(Value v);
+  void visit_statement(Value v);
+  void visit_control_flow(Value v);
+  void append_statement(Value v);
+
+  Shape space_of(Value v) const;
+  void collect_leaves(Value operand, bool same_lane, std::vector<Leaf>& leaves) const;
+  std::vector<Leaf> leaves(Value v) const;
+
+  void place(Value v);
+  void settle(Value v);
+  int ready(Value v);
+  int ready_for_memory(Value v) const;
+  int find_nest(const Shape& space, int earliest);
+  void insert(Value v, int nest);
+  void record_effect(Value v, int step);
+  void mark_kept(const Leaf& leaf, int nest);
+  void need_before(Value operand);
+  void place_waiting(const std::function<bool(Value load)>& conflicts);
+  std::optional<Effect> access(Value v) const;
+  void collect_effects(RegionId region, std::vector<Effect>& effects) const;
+  void collect_captured(RegionId region, std::vector<Value>& captured) const;
+
+  const Function& f_;
+  std::vector<Inlining> inlining_;
+  std::vector<int> step_;  // of the region where the value lives
+  std::vector<int> nest_;  // index into that region's nests, of placed values
+  std::vector<uint8_t> flags_;
+  std::vector<Stamped> ready_;  // of the walk of one place(), so that shared operands are walked once
+  std::vector<bool> settled_;
+  int stamp_ = 0;
+  std::vector<RegionPlan> plans_;
+  std::vector<RegionId> open_;
+};
+
+// --- what a value reads
+
+/// The index space of the pass that a placed value needs.
+Shape Planner::space_of(Value v) const {
+  Op op = f_[v].op;
+  bool by_operand = has(op, Writes) || op == Op::Reduce || op == Op::Scan;
+  return squeeze(f_.type(by_operand ? f_.operand(v, 0) : v).shape);
+}
+
+void Planner::collect_leaves(Value v, bool same_lane, std::vector<Leaf>& leaves) const {
+  if (!is_inline(v)) {
+    leaves.push_back({v, same_lane || f_.type(v).is_scalar()});
+    return;
+  }
+  if (has(f_[v].op, Shapes)) same_lane &= keeps_lanes(f_, v);
+  for (Value o : f_.operands(v)) collect_leaves(o, same_lane, leaves);
+}
+
+std::vector<Leaf> Planner::leaves(Value v) const {
+  std::vector<Leaf> result;
+  for (Value o : f_.operands(v)) collect_leaves(o, true, result);
+  for (int k = 0; k < f_[v].region_count; ++k)  // scalars that a combine function reads
+    for (Value s : f_.region(v, k).body)
+      for (Value o : f_.operands(s))
+        if (o.id < v.id) result.push_back({o, true});
+  return result;
+}
+
+// --- placing
+
+/// Finds a nest for `v` and writes it there, with all it needs.
+void Planner::place(Value v) {
+  if (step_[v.id] != kUnplaced) return;
+  settle(v);
+  ++stamp_;
+  int nest = find_nest(space_of(v), ready(v));
+  insert(v, nest);
+}
+
+/// Places what `v` reads at another lane, directly or through operands that will share its nest: that has to be complete
+/// in an earlier nest.
+void Planner::settle(Value v) {
+  if (settled_[v.id]) return;
+  settled_[v.id] = true;
+  for (const Leaf& leaf : leaves(v)) {
+    if (step_[leaf.value.id] != kUnplaced) continue;
+    if (leaf.same_lane && space_of(leaf.value) == space_of(v)) settle(leaf.value);
+    else place(leaf.value);
+  }
+}
+
+/// Values that nobody may read before the nest that makes them is done: results, and what atomics gave their owner.
+bool Planner::is_complete_only(Value v) const { return !is_tile(v) || f_[v].op == Op::Result || f_[v].op == Op::AtomicAdd; }
+
+/// The first step at which `v` can run.
+int Planner::ready(Value v) {
+  if (ready_[v.id].stamp == stamp_) return ready_[v.id].number;
+  int step = ready_for_memory(v);
+  for (const Leaf& leaf : leaves(v)) {
+    int at = step_[leaf.value.id];
+    bool complete_only = !leaf.same_lane || is_complete_only(leaf.value);
+    if (at == kUnplaced) step = std::max(step, ready(leaf.value));
+    else if (at != kOutside) step = std::max(step, complete_only ? at + 1 : at);
+  }
+  ready_[v.id] = {stamp_, step};
+  return step;
+}
+
+std::optional<Effect> Planner::access(Value v) const {
+  if (!has(f_[v].op, Reads | Writes)) return std::nullopt;
+  Value pointer = f_.operand(v, 0);
+  return Effect{v, pointer_root(f_, pointer), pointer, has(f_[v].op, Writes), 0};
+}
+
+int Planner::ready_for_memory(Value v) const {
+  auto mine = access(v);
+  int step = 0;
+  if (!mine) return step;
+  for (const Effect& e : plans_[open_.back()].effects) {
+    if (!(e.writes || mine->writes) || !roots_may_alias(f_, e.root, mine->root)) continue;
+    step = std::max(step, e.pointer == mine->pointer ? e.step : e.step + 1);
+  }
+  return step;
+}
+
+/// The last nest over `space` at or after step `earliest`, or a new one at the end.
+int Planner::find_nest(const Shape& space, int earliest) {
+  RegionPlan& plan = here();
+  for (int k = static_cast<int>(plan.nests.size()) - 1; k >= 0; --k)
+    if (plan.nests[k].space == space && plan.nests[k].step >= earliest) return k;
+  plan.nests.push_back({space, {}, static_cast<int>(plan.steps.size())});
+  plan.steps.push_back({{}, static_cast<int>(plan.nests.size()) - 1});
+  return static_cast<int>(plan.nests.size()) - 1;
+}
+
+void Planner::insert(Value v, int nest) {
+  if (step_[v.id] != kUnplaced) return;
+  for (const Leaf& leaf : leaves(v)) {
+    if (step_[leaf.value.id] == kUnplaced) insert(leaf.value, nest);
+    mark_kept(leaf, nest);
+  }
+  NestPlan& plan = here().nests[nest];
+  plan.ops.push_back(v);
+  step_[v.id] = plan.step;
+  nest_[v.id] = nest;
+  record_effect(v, plan.step);
+  std::erase(here().waiting, v);
+}
+
+void Planner::record_effect(Value v, int step) {
+  if (auto e = access(v)) {
+    e->step = step;
+    here().effects.push_back(*e);
+  }
+}
+
+void Planner::mark_kept(const Leaf& leaf, int nest) {
+  if (f_.type(leaf.value).is_scalar()) return;
+  bool in_this_nest = step_[leaf.value.id] != kOutside && nest_[leaf.value.id] == nest;
+  if (in_this_nest) STRIDER_CHECK(leaf.same_lane && !is_complete_only(leaf.value));
+  else flags_[leaf.value.id] |= leaf.same_lane ? kKeepPrivate : kKeepShared;
+}
+
+/// Places every waiting load for which `conflicts` says yes, in program order.
+void Planner::place_waiting(const std::function<bool(Value)>& conflicts) {
+  std::vector<Value> loads = here().waiting;
+  for (Value load : loads)
+    if (step_[load.id] == kUnplaced && conflicts(load)) place(load);
+}
+
+// --- statements in program order
+
+void Planner::plan_region(RegionId region) {
+  open_.push_back(region);
+  for (Value p : f_.region(region).params) step_[p.id] = kOutside;
+  for (Value v : f_.region(region).body) visit(v);
+  open_.pop_back();
+}
+
+void Planner::visit(Value v) {
+  const Node& n = f_[v];
+  if (is_inline(v)) return;
+  if (n.op == Op::For || n.op == Op::While || n.op == Op::If) return visit_control_flow(v);
+  if (n.op == Op::Result) return visit_result(v);
+  if (is_tile(v) && n.op == Op::Load) return here().waiting.push_back(v);
+  if (is_tile(v) && !is_anchor(v)) return;
+  visit_statement(v);
+}
+
+/// A result is complete after the step of its owner. Those of reductions and scans come out in scratch.
+void Planner::visit_result(Value v) {
+  Value owner = f_.operand(v, 0);
+  step_[v.id] = step_[owner.id];
+  nest_[v.id] = nest_[owner.id];
+  if (is_tile(v)) flags_[v.id] |= nest_[owner.id] >= 0 ? kKeepShared : kKeepPrivate;
+}
+
+void Planner::visit_statement(Value v) {
+  if (auto mine = access(v))
+    place_waiting([&](Value load) {
+      return mine->writes && roots_may_alias(f_, pointer_root(f_, f_.operand(load, 0)), mine->root);
+    });
+  bool over_tiles = is_anchor(v) && is_tile(f_.operand(v, 0));
+  if (over_tiles) return place(v);
+  if (f_[v].op == Op::Yield)
+    for (Value o : f_.operands(v)) need_before(o);
+  append_statement(v);
+}
+
+void Planner::append_statement(Value v) {
+  step_[v.id] = static_cast<int>(here().steps.size());
+  record_effect(v, step_[v.id]);
+  here().steps.push_back({v, -1});
+}
+
+/// Places what `operand` rests on, and keeps it for whoever comes later.
+void Planner::need_before(Value operand) {
+  std::vector<Leaf> needed;
+  collect_leaves(operand, true, needed);
+  for (const Leaf& leaf : needed) {
+    if (f_.type(leaf.value).is_scalar()) continue;
+    place(leaf.value);
+    flags_[leaf.value.id] |= leaf.same_lane ? kKeepPrivate : kKeepShared;
+  }
+}
+
+void Planner::collect_captured(RegionId region, std::vector<Value>& captured) const {
+  for (Value v : f_.region(region).body) {
+    for (Value o : f_.operands(v)) captured.push_back(o);
+    for (int k = 0; k < f_[v].region_count; ++k) collect_captured(f_.region_of(v, k), captured);
+  }
+}
+
+void Planner::collect_effects(RegionId region, std::vector<Effect>& effects) const {
+  for (Value v : f_.region(region).body) {
+    if (auto e = access(v)) effects.push_back(*e);
+    for (int k = 0; k < f_[v].region_count; ++k) collect_effects(f_.region_of(v, k), effects);
+  }
+}
+
+void Planner::visit_control_flow(Value v) {
+  std::vector<Effect> inside;
+  std::vector<Value> captured(f_.operands(v).begin(), f_.operands(v).end());
+  for (int k = 0; k < f_[v].region_count; ++k) {
+    collect_effects(f_.region_of(v, k), inside);
+    collect_captured(f_.region_of(v, k), captured);
+  }
+  place_waiting([&](Value load) {
+    Value root = pointer_root(f_, f_.operand(load, 0));
+    return std::any_of(inside.begin(), inside.end(), [&](const Effect& e) { return e.writes && roots_may_alias(f_, e.root, root); });
+  });
+  // Values of this region that the nested ones read. Those of the nested regions are still unvisited and have larger ids.
+  for (Value o : captured)
+    if (o.id < v.id && !f_.type(o).is_void) need_before(o);
+
+  step_[v.id] = static_cast<int>(here().steps.size());
+  here().steps.push_back({v, -1});
+  for (Effect e : inside) {
+    e.pointer = {};
+    e.step = step_[v.id];
+    here().effects.push_back(e);
+  }
+  std::vector<int> outer = step_;
+  for (int& s : step_)
+    if (s != kUnplaced) s = kOutside;
+  for (int k = 0; k < f_[v].region_count; ++k) plan_region(f_.region_of(v, k));
+  for (size_t id = 0; id < outer.size(); ++id)
+    if (outer[id] != kUnplaced) step_[id] = outer[id];
+}
+
+// --- writing the scheduled form
+
+class Writer {
+ public:
+  Writer(const Function& f, const Planner& planner) : f_(f), planner_(planner), b_(f.name), map_(f.size()), results_(f.size()) {
+    b_.set_literal(true);
+    for (uint32_t id = 0; id < f.size(); ++id)
+      if (f[Value{id}].op == Op::Result) results_[f.operand(Value{id}, 0).id].push_back(Value{id});
+  }
+
+  Function run() {
+    for (size_t k = 0; k < f_.params().size(); ++k) map_[f_.params()[k].id] = b_.param(f_.type(f_.params()[k]), f_.param_info(static_cast<int>(k)));
+    write_region(0);
+    return b_.finish();
+  }
+
+ private:
+  void write_region(RegionId region);
+  void write_nest(const NestPlan& nest);
+  void write_statement(Value v);
+  void write_operands(Value v);
+  void write_copy(Value v);
+  void define(Value v, Value value);
+
+  const Function& f_;
+  const Planner& planner_;
+  Builder b_;
+  std::vector<Value> map_;
+  std::vector<std::vector<Value>> results_;  // of each region op
+  std::vector<Value> defined_;  // inlined values written so far, to be forgotten when their region ends
+};
+
+void Writer::define(Value v, Value value) {
+  map_[v.id] = value;
+  if (!value.valid()) return;
+  uint8_t flags = f_[v].flags | planner_.flags(v) | (planner_.is_inline(v) ? kInline : 0);
+  if (flags) b_.set_flags(value, flags);
+}
+
+void Writer::write_region(RegionId region) {
+  size_t mark = defined_.size();
+  const RegionPlan& plan = planner_.plan(region);
+  for (const Step& step : plan.steps) {
+    if (step.nest >= 0) write_nest(plan.nests[step.nest]);
+    else write_statement(step.statement);
+  }
+  for (size_t k = mark; k < defined_.size(); ++k) map_[defined_[k].id] = {};
+  defined_.resize(mark);
+}
+
+void Writer::write_nest(const NestPlan& nest) {
+  b_.nest(nest.space, [&] {
+    for (Value v : nest.ops) write_statement(v);
+  });
+}
+
+/// Writes the inlined values that `v` reads and that are not written yet.
+void Writer::write_operands(Value v) {
+  for (Value o : f_.operands(v)) {
+    if (map_[o.id].valid()) continue;
+    STRIDER_CHECK(planner_.is_inline(o));
+    write_operands(o);
+    write_copy(o);
+    defined_.push_back(o);
+  }
+}
+
+void Writer::write_statement(Value v) {
+  write_operands(v);
+  write_copy(v);
+  for (Value r : results_[v.id]) define(r, b_.result(map_[v.id], static_cast<int>(f_[r].imm), f_.type(r)));
+}
+
+void Writer::write_copy(Value v) {
+  const Node& n = f_[v];
+  b_.set_span(f_.span(v));
+  std::vector<Value> operands;
+  for (Value o : f_.operands(v)) operands.push_back(map_[o.id]);
+  if (n.op == Op::Yield) return b_.yield(operands);
+  if (n.region_count == 0) return define(v, b_.emit(n.op, operands, n.imm, &n.type));
+  Value owner = b_.open(n.op, operands, n.imm, n.type, n.region_count);
+  define(v, owner);
+  for (int k = 0; k < n.region_count; ++k) {
+    const Region& region = f_.region(v, k);
+    std::vector<Type> types;
+    for (Value p : region.params) types.push_back(f_.type(p));
+    b_.begin_region(owner, k, types);
+    for (size_t p = 0; p < types.size(); ++p) define(region.params[p], b_.region_params()[p]);
+    bool combines = n.op == Op::Reduce || n.op == Op::Scan;
+    if (combines)
+      for (Value s : region.body) write_copy(s);
+    else write_region(f_.region_of(v, k));
+    b_.end_region();
+  }
+}
+
+}  // namespace
+
+Function schedule(const Function& tile) {
+  Planner planner(tile);
+  planner.plan_region(0);
+  return Writer(tile, planner).run();
+}
+
+}  // namespace strider::pass

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel of the suite on every engine: one test each, named after both.
+#include <gtest/gtest.h>
+
+#include <strider/error.h>
+
+#include "ir/verify.h"
+#include "lowering/runner.h"
+#include "pass/pipeline.h"
+
+namespace strider::lowering {
+namespace {
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+// --- engines
+
+void check_as_written(const Kernel& k) {
+  ir::verify(k.program, ir::Form::Tile);
+  Outcome outcome = run_tiles(k, k.program);
+  EXPECT_EQ(joined(outcome.reports), "");
+  EXPECT_EQ(differences_from_reference(k, outcome.images), "");
+}
+
+void check_prepared(const Kernel& k) {
+  ir::verify(expected(k).prepared, ir::Form::Tile);
+  EXPECT_EQ(joined(expected(k).outcome.reports), "");
+  EXPECT_EQ(differences_from_reference(k, expected(k).outcome.images), "");
+}
+
+void check_lanes(const Kernel& k, int threads) {
+  ir::Function lanes = pass::lower(expected(k).prepared, lane_target(), threads);
+  ir::verify(lanes, ir::Form::Lanes);
+  EXPECT_EQ(lanes.threads, threads);
+  Outcome outcome = run_lanes(k, lanes);
+  EXPECT_EQ(joined(outcome.reports), "");
+  EXPECT_EQ(differences(k, expected(k).outcome.images, outcome.images), "");
+}
+
+void check_device(const Kernel& k, std::string_view device, const Target* target = nullptr) {
+  Outcome outcome = run_device(k, device, target);
+  EXPECT_EQ(differences(k, expected(k).outcome.images, outcome.images), "");
+}
+
+void check_cpu(const Kernel& k) { check_device(k, "cpu"); }
+
+/// The oldest processors: short vectors, no fused multiply-add, no masked accesses.
+void check_old_cpu(const Kernel& k) {
+  Target target = target_named("cpu:x86-64");
+  check_device(k, "cpu", &target);
+}
+
+bool has_cuda() {
+  static const bool found = [] {
+    try {
+      device_named("cuda");
+      return true;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Driver && error.kind() != ErrorKind::User) throw;
+      return false;
+    }
+  }();
+  return found;
+}
+
+void check_cuda(const Kernel& k) {
+  if (!has_cuda()) GTEST_SKIP() << "no CUDA device opens here";
+  check_device(k, "cuda");
+}
+
+void check_ptx(const Kernel& k, const std::string& processor) {
+  Target target = target_named("cuda:" + processor);
+  ir::Function lanes = pass::lower(expected(k).prepared, target);
+  Binary binary = compiler_for(target).compile(lanes, target);
+  if (find_ptxas().empty()) GTEST_SKIP() << "ptxas is not installed; the PTX was compiled only";
+  EXPECT_EQ(assemble(std::string(binary.code.begin(), binary.code.end()), processor), "");
+}
+
+struct Engine {
+  const char* name;
+  void (*check)(const Kernel&);
+};
+
+const Engine kEngines[] = {
+    {"as_written", check_as_written},
+    {"prepared", check_prepared},
+    {"1_thread", [](const Kernel& k) { check_lanes(k, 1); }},
+    {"4_threads", [](const Kernel& k) { check_lanes(k, 4); }},
+    {"32_threads", [](const Kernel& k) { check_lanes(k, 32); }},
+    {"128_threads", [](const Kernel& k) { check_lanes(k, 128); }},
+    {"cpu", check_cpu},
+    {"old_cpu", check_old_cpu},
+    {"cuda", check_cuda},
+    {"sm_70", [](const Kernel& k) { check_ptx(k, "sm_70"); }},
+    {"sm_80", [](const Kernel& k) { check_ptx(k, "sm_80"); }},
+    {"sm_90", [](const Kernel& k) { check_ptx(k, "sm_90"); }},
+};
+
+// --- the table
+
+using Case = std::tuple<size_t, Engine>;
+
+std::vector<size_t> indices() {
+  std::vector<size_t> all(kernels().size());
+  for (size_t k = 0; k < all.size(); ++k) all[k] = k;
+  return all;
+}
+
+std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+  return kernels()[std::get<0>(info.param)].name + "__" + std::get<1>(info.param).name;
+}
+
+class Lowering : public testing::TestWithParam<Case> {};
+
+TEST_P(Lowering, GivesTheAnswer) {
+  const auto& [kernel, engine] = GetParam();
+  engine.check(kernels()[kernel]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Suite, Lowering, testing::Combine(testing::ValuesIn(indices()), testing::ValuesIn(kEngines)), name_of_case);
+
+}  // namespace
+}  // namespace strider::lowering

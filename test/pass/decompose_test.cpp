@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decompose writes instead of an op has the bits that ir/semantics.h gives the op.
+#include "pass/decompose.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <strider/error.h>
+
+#include "ir/semantics.h"
+#include "pass/pipeline.h"
+#include "support/bits.h"
+#include "support/scalar_program.h"
+
+namespace strider {
+namespace {
+
+using namespace ir;
+using support::count_op;
+using support::scalar_program;
+
+using Args = std::span<const Value>;
+
+bool is_function(Op op) { return op >= Op::Exp && op <= Op::Sigmoid; }
+bool has_type_rule(Op op) { return info(op).result == ResultRule::Same || info(op).result == ResultRule::Bool; }
+
+/// `op` of as many arguments of this dtype, if the op takes it.
+bool write_op(Op op, DType dtype, Function* program) {
+  std::vector<DType> arguments(static_cast<size_t>(info(op).least), dtype);
+  try {
+    *program = scalar_program(arguments, [op](Builder& b, Args x) { return b.emit(op, x); });
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+template <class Fn>
+void for_each_op(const Fn& fn) {
+  for (int k = 0; k < kOpCount; ++k)
+    for (int t = 0; t < kDTypeCount; ++t) {
+      Op op = op_at(k);
+      Function program;
+      if (!is_pointwise(op) || !has_type_rule(op) || op == Op::PtrAdd || !write_op(op, dtype_at(t), &program)) continue;
+      SCOPED_TRACE(std::string(name_of(op)) + " on " + std::string(name_of(dtype_at(t))));
+      fn(op, dtype_at(t), program);
+      if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(Decompose, EveryOpOnEveryDTypeKeepsItsBits) {
+  int tried = 0;
+  for_each_op([&](Op op, DType dtype, const Function& program) {
+    if (is_function(op)) return;
+    support::expect_same_answers(program, pass::decompose(program), std::vector<DType>(static_cast<size_t>(info(op).least), dtype));
+    ++tried;
+  });
+  EXPECT_GT(tried, 150);
+}
+
+TEST(Decompose, PrepareKeepsTheBitsOfEveryOp) {
+  for_each_op([&](Op op, DType dtype, const Function& program) {
+    if (is_function(op)) return;
+    support::expect_same_answers(program, pass::prepare(program), std::vector<DType>(static_cast<size_t>(info(op).least), dtype));
+  });
+}
+
+bool is_allowed_on_narrow(Op op) { return op == Op::Cast || op == Op::Bitcast || op == Op::Where; }
+
+TEST(Decompose, LeavesNoFunctionsAndNoArithmeticOnNarrowFloats) {
+  for_each_op([&](Op, DType, const Function& program) {
+    Function f = pass::decompose(program);
+    for (Value v : f.body().body) {
+      EXPECT_FALSE(is_function(f[v].op) || f[v].op == Op::Sign) << name_of(f[v].op);
+      if (!is_pointwise(f[v].op) || is_allowed_on_narrow(f[v].op)) continue;
+      for (Value x : f.operands(v)) EXPECT_FALSE(f.type(x).dtype == DType::F16 || f.type(x).dtype == DType::BF16);
+    }
+  });
+}
+
+// --- functions: the templates of maths.h have tests of their own; here they must be wired to the right op and dtype
+
+double reference(Op op, double x) {
+  switch (op) {
+    case Op::Exp: return std::exp(x);
+    case Op::Exp2: return std::exp2(x);
+    case Op::Expm1: return std::expm1(x);
+    case Op::Log: return std::log(x);
+    case Op::Log2: return std::log2(x);
+    case Op::Log1p: return std::log1p(x);
+    case Op::Tanh: return std::tanh(x);
+    case Op::Erf: return std::erf(x);
+    default: return 1 / (1 + std::exp(-x));
+  }
+}
+
+double tolerance(DType dtype) {
+  return dtype == DType::F64 ? 1e-15 : dtype == DType::F32 ? 5e-7 : dtype == DType::F16 ? 0x1p-10 : 0x1p-7;
+}
+
+TEST(Decompose, FunctionsAreTheirExpansions) {
+  for_each_op([&](Op op, DType dtype, const Function& program) {
+    if (!is_function(op)) return;
+    Function f = pass::decompose(program);
+    for (double x : {0.0, 0.25, 0.7, 1.0, 1.9, 5.0, -0.3, -0.9, -4.0, double{INFINITY}, -double{INFINITY}, double{NAN}}) {
+      uint64_t bits = bits_of_double(dtype, x);
+      double wanted = reference(op, double_of_bits(dtype, bits));
+      double found = double_of_bits(dtype, support::stored_bits(f, {{bits}}));
+      if (std::isnan(wanted)) EXPECT_TRUE(std::isnan(found)) << x;
+      else if (std::isinf(wanted)) EXPECT_EQ(found, wanted) << x;
+      else EXPECT_NEAR(found, wanted, tolerance(dtype) * std::fabs(wanted)) << x;
+    }
+  });
+}
+
+// --- rounding: one op in f32, rounded to 16 bits, against the exact answer rounded once
+
+uint64_t random_narrow(DType dtype, std::mt19937_64& random) {
+  return dtype == DType::F16 || random() % 4 == 0 ? random() & 0xffff : support::random_bits(dtype, random);
+}
+
+TEST(Decompose, NarrowArithmeticIsCorrectlyRounded) {
+  std::mt19937_64 random(7);
+  for (DType dtype : {DType::F16, DType::BF16})
+    for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div}) {
+      Function program;
+      ASSERT_TRUE(write_op(op, dtype, &program));
+      program = pass::decompose(program);
+      for (int i = 0; i < 20000 && !HasFailure(); ++i) {
+        uint64_t args[] = {random_narrow(dtype, random), random_narrow(dtype, random)};
+        double x = double_of_bits(dtype, args[0]), y = double_of_bits(dtype, args[1]);
+        double exact = op == Op::Add ? x + y : op == Op::Sub ? x - y : op == Op::Mul ? x * y : x / y;
+        uint64_t wanted = bits_of_double(dtype, exact), found = support::stored_bits(program, args);
+        EXPECT_TRUE(support::same_answer(dtype, found, wanted))
+            << name_of(op) << " of " << support::show_bits(dtype, args[0]) << " and " << support::show_bits(dtype, args[1]) << " is "
+            << support::show_bits(dtype, found) << ", expected " << support::show_bits(dtype, wanted);
+      }
+    }
+}
+
+/// a * b is half way between two bf16 numbers, and c is far below the last place of a double: its sign decides.
+TEST(Decompose, NarrowFmaSeesAddendsBelowTheLastPlace) {
+  Function program;
+  ASSERT_TRUE(write_op(Op::Fma, DType::BF16, &program));
+  program = pass::decompose(program);
+  auto fma = [&](double a, double b, double c) {
+    uint64_t args[] = {bits_of_double(DType::BF16, a), bits_of_double(DType::BF16, b), bits_of_double(DType::BF16, c)};
+    return double_of_bits(DType::BF16, support::stored_bits(program, args));
+  };
+  const double a = 129.0, b = 3.0;  // 387 lies between 386 and 388
+  EXPECT_EQ(fma(a, b, 0x1p-100), 388.0);
+  EXPECT_EQ(fma(a, b, -0x1p-100), 386.0);
+  EXPECT_EQ(fma(-a, b, 0x1p-100), -386.0);
+  EXPECT_EQ(fma(a, b, 0), 388.0);
+}
+
+TEST(Decompose, NarrowFmaMatchesItsMeaningOnRandomBits) {
+  std::mt19937_64 random(11);
+  for (DType dtype : {DType::F16, DType::BF16}) {
+    Function program;
+    ASSERT_TRUE(write_op(Op::Fma, dtype, &program));
+    Function expanded = pass::decompose(program);
+    for (int i = 0; i < 50000 && !HasFailure(); ++i) {
+      uint64_t args[] = {random() & 0xffff, random() & 0xffff, random() & 0xffff};
+      EXPECT_TRUE(support::same_answer(dtype, support::stored_bits(expanded, args), support::stored_bits(program, args)))
+          << std::hex << args[0] << " " << args[1] << " " << args[2];
+    }
+  }
+}
+
+TEST(Decompose, RemainderOfAnyTwoFloatsIsExact) {
+  std::mt19937_64 random(13);
+  for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
+    Function program;
+    ASSERT_TRUE(write_op(Op::Rem, dtype, &program));
+    program = pass::decompose(program);
+    uint64_t mask = dtype == DType::F64 ? ~uint64_t{0} : (uint64_t{1} << bits_of(dtype)) - 1;
+    for (int i = 0; i < 20000 && !HasFailure(); ++i) {
+      uint64_t args[] = {random() & mask, random() & mask};
+      double wanted = std::fmod(double_of_bits(dtype, args[0]), double_of_bits(dtype, args[1]));
+      uint64_t found = support::stored_bits(program, args);
+      EXPECT_TRUE(support::same_answer(dtype, found, bits_of_double(dtype, wanted)))
+          << support::show_bits(dtype, args[0]) << " rem " << support::show_bits(dtype, args[1]) << " is " << support::show_bits(dtype, found);
+    }
+  }
+}
+
+TEST(Decompose, CombineRegionsOfNarrowReductionsRoundEachStep) {
+  Builder b("sum");
+  Value p = b.param(Type::pointer(DType::F16), {.name = "p"});
+  Value tile = b.load(b.ptr_add(b.broadcast(p, {8}), b.arange(DType::I32, 0, 8)));
+  b.store(p, b.reduce(tile, 0, Op::Add));
+  Function f = pass::decompose(b.finish());
+  EXPECT_EQ(count_op(f, Op::Cast), 3);
+  EXPECT_EQ(count_op(f, Op::Add), 1);
+}
+
+}  // namespace
+}  // namespace strider
