@@ -19,6 +19,9 @@ target_include_directories(strider_tests PRIVATE ${PROJECT_SOURCE_DIR}/test)
 target_compile_definitions(strider_tests PRIVATE STRIDER_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   STRIDER_BINARY_DIR="${PROJECT_BINARY_DIR}")
 
+# The tests' own code need not be fast, but it should compile fast; Debug presets choose for themselves.
+target_compile_options(strider_tests PRIVATE $<$<CONFIG:Release>:-O1>)
+
 set(test_folders)
 foreach(source IN LISTS test_sources)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/test ${source})

@@ -187,7 +187,8 @@ uint8_t Parser::flags() {
 
 Literal Parser::literal() {
   Token token = lex_.peek();
-  if (token.kind != Kind::Number && token.kind != Kind::Identifier) lex_.error(token, "found {}, expected a literal", describe(token));
+  if (token.kind != Kind::Number && token.kind != Kind::Identifier)
+    lex_.error(token, "found {}, expected a literal", describe(token));
   Literal literal{lex_.take(), {}};
   if (literal.token.text != "nan" || !lex_.accept("(")) return literal;
   literal.payload = lex_.expect(Kind::Number, "the bits of a nan");
@@ -324,10 +325,11 @@ std::vector<int64_t> Parser::table_of(const Statement& s) {
 
 void Parser::simple(Statement& s) {
   bool has_value = info(s.op).result != ResultRule::None;
+  std::string_view given = has_value ? "one value" : "no value";
   if (s.names.size() != has_value || (has_value && s.names[0].skipped))
-    lex_.error(s.op_token, "{} gives {}, {} named", name_of(s.op), has_value ? "one value" : "no value", s.names.size());
+    lex_.error(s.op_token, "{} gives {}, {} named", name_of(s.op), given, s.names.size());
   if (s.types.size() != has_value || (has_value && !s.types[0]))
-    lex_.error(s.op_token, "{} gives {}, {} types stand at the end", name_of(s.op), has_value ? "one value" : "no value", s.types.size());
+    lex_.error(s.op_token, "{} gives {}, {} types stand at the end", name_of(s.op), given, s.types.size());
   const Type* type = has_value ? &*s.types[0] : nullptr;
   int64_t imm = imm_of(s);
   std::vector<int64_t> table = table_of(s);

@@ -137,7 +137,8 @@ void Printer::write_flags(Value v) {
 
 void Printer::write_access(int64_t imm) {
   int log2_align = static_cast<int>(imm >> kAlignShift & 255);
-  if (imm != (static_cast<int64_t>(log2_align) << kAlignShift | (imm & kStreaming)) || log2_align > 62) return write(" imm={}", imm);
+  int64_t known = static_cast<int64_t>(log2_align) << kAlignShift | (imm & kStreaming);
+  if (imm != known || log2_align > 62) return write(" imm={}", imm);
   if (log2_align > 0) write(" align={}", int64_t{1} << log2_align);
   if (imm & kStreaming) write(" streaming");
 }

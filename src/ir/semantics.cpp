@@ -36,6 +36,8 @@ template <class T>
 concept Real = std::floating_point<T>;
 template <class T>
 concept Number = Integer<T> || Real<T>;
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<T>;  // and bool
 
 /// An element as it lies in memory, for ops that must keep its bits.
 template <class S>
@@ -204,8 +206,8 @@ MEANING(Rem) {
   template <Integer T> T operator()(T a, T b) const { return b == 0 || is_minus_one(b) ? T(0) : static_cast<T>(a % b); }
   template <Real T> T operator()(T a, T b) const { return std::fmod(a, b); }
 };
-MEANING(Minimum) { template <class T> requires std::is_arithmetic_v<T> T operator()(T a, T b) const { return extreme<true>(a, b); } };
-MEANING(Maximum) { template <class T> requires std::is_arithmetic_v<T> T operator()(T a, T b) const { return extreme<false>(a, b); } };
+MEANING(Minimum) { template <Arithmetic T> T operator()(T a, T b) const { return extreme<true>(a, b); } };
+MEANING(Maximum) { template <Arithmetic T> T operator()(T a, T b) const { return extreme<false>(a, b); } };
 MEANING(And) { template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a & b); } };
 MEANING(Or) { template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a | b); } };
 MEANING(Xor) { template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); } };
@@ -222,12 +224,12 @@ MEANING(Shr) {
     return a < 0 ? static_cast<T>(-1) : T(0);
   }
 };
-MEANING(Eq) { template <class T> requires std::is_arithmetic_v<T> bool operator()(T a, T b) const { return a == b; } };
-MEANING(Ne) { template <class T> requires std::is_arithmetic_v<T> bool operator()(T a, T b) const { return a != b; } };
-MEANING(Lt) { template <class T> requires std::is_arithmetic_v<T> bool operator()(T a, T b) const { return a < b; } };
-MEANING(Le) { template <class T> requires std::is_arithmetic_v<T> bool operator()(T a, T b) const { return a <= b; } };
-MEANING(Gt) { template <class T> requires std::is_arithmetic_v<T> bool operator()(T a, T b) const { return a > b; } };
-MEANING(Ge) { template <class T> requires std::is_arithmetic_v<T> bool operator()(T a, T b) const { return a >= b; } };
+MEANING(Eq) { template <Arithmetic T> bool operator()(T a, T b) const { return a == b; } };
+MEANING(Ne) { template <Arithmetic T> bool operator()(T a, T b) const { return a != b; } };
+MEANING(Lt) { template <Arithmetic T> bool operator()(T a, T b) const { return a < b; } };
+MEANING(Le) { template <Arithmetic T> bool operator()(T a, T b) const { return a <= b; } };
+MEANING(Gt) { template <Arithmetic T> bool operator()(T a, T b) const { return a > b; } };
+MEANING(Ge) { template <Arithmetic T> bool operator()(T a, T b) const { return a >= b; } };
 
 MEANING(Where) {
   template <class S> Raw<S> operator()(Raw<bool> condition, Raw<S> yes, Raw<S> no) const { return condition.bits ? yes : no; }
@@ -399,7 +401,8 @@ uint64_t evaluate(Op op, DType dtype, DType result, const uint64_t* args) {
   return out;
 }
 
-void evaluate_lanes(Op op, DType dtype, DType result, const uint64_t* const* args, const int* strides, uint64_t* out, size_t count) {
+void evaluate_lanes(Op op, DType dtype, DType result, const uint64_t* const* args, const int* strides, uint64_t* out,
+                    size_t count) {
   find(op, dtype, result)(args, strides, out, count);
 }
 

@@ -25,6 +25,7 @@ int64_t int_of_bits(DType dtype, uint64_t bits);
 /// `result` that of the result. Exp and its kin use the host's libm: targets see only their expansions (pass/decompose).
 uint64_t evaluate(Op op, DType dtype, DType result, const uint64_t* args);
 /// The same over `count` lanes; args[k][i * stride[k]] is operand k of lane i, with strides 0 or 1.
-void evaluate_lanes(Op op, DType dtype, DType result, const uint64_t* const* args, const int* strides, uint64_t* out, size_t count);
+void evaluate_lanes(Op op, DType dtype, DType result, const uint64_t* const* args, const int* strides, uint64_t* out,
+                    size_t count);
 
 }  // namespace strider::ir

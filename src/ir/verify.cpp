@@ -32,7 +32,8 @@ void check_imm(const Function& f, Value v, int64_t least, int64_t most) {
 }
 
 void check_result(const Function& f, Value v, const Type& wanted) {
-  if (f.type(v) != wanted) user_error("{}: the result is {}, expected {}", name_of(f[v].op), to_string(f.type(v)), to_string(wanted));
+  const Type& found = f.type(v);
+  if (found != wanted) user_error("{}: the result is {}, expected {}", name_of(f[v].op), to_string(found), to_string(wanted));
 }
 
 void check_vector(Op op, const Type& t) {
@@ -253,7 +254,8 @@ void check_node(const Function& f, Value v) {
   if (has(n.op, Regions) && !n.type.is_void) user_error("{}: has a type of its own", name_of(n.op));
   const Rule* rule = rule_of(n.op);
   if (rule) rule->check(f, v);
-  if (n.imm != 0 && n.op != Op::Param && !(rule && rule->uses_imm)) user_error("{}: a number {} without meaning", name_of(n.op), n.imm);
+  bool uses_imm = n.op == Op::Param || (rule && rule->uses_imm);
+  if (n.imm != 0 && !uses_imm) user_error("{}: a number {} without meaning", name_of(n.op), n.imm);
   if (has(n.op, Regions)) check_regions(f, v);
 }
 
@@ -320,7 +322,8 @@ void Verifier::run() {
   bool lanes = form_ == Form::Lanes;
   if (f_.threads < (lanes ? 1 : 0) || f_.threads > kMaxThreads)
     internal_error("{} form of {}: {} threads", kFormNames[static_cast<int>(form_)], f_.name, f_.threads);
-  if (f_.scratch_bytes < 0 || f_.scratch_bytes > kMaxScratch) internal_error("{}: {} bytes of scratch", f_.name, f_.scratch_bytes);
+  if (f_.scratch_bytes < 0 || f_.scratch_bytes > kMaxScratch)
+    internal_error("{}: {} bytes of scratch", f_.name, f_.scratch_bytes);
   for (Value p : f_.params())
     if (!f_.type(p).is_scalar()) refuse(p, "a parameter of type {}, expected a scalar or a pointer", to_string(f_.type(p)));
   check_region(0, {}, false);

@@ -373,6 +373,450 @@ V erf(B& b, V x) {
   return with_sign_of<F>(b, b.where(b.lt(a, b.constant(x, 0.875)), small, large), x);
 }
 
+// ---- f32 only: logarithm to base 10 --------------------------------------------------------------
+
+// As log2; e log10(2) is a product that is exact and a small one.
+template <class B, class V>
+V log10_f32(B& b, V x) {
+  constexpr double kLog10[] = {0x1.369818p-5, -0x1.ff69ap-5, 0x1.09fe1ap-4, -0x1.269accp-4, 0x1.6300ep-4,
+                               -0x1.bcc156p-4, 0x1.287c6ap-3, -0x1.bcb7aap-3, -0x1.6fcf9p-26};
+  auto [e, f] = split<F32>(b, x);
+  V r = b.fma(f, b.constant(x, 0x1.bcb7b2p-2), b.mul(f, polynomial(b, f, kLog10)));
+  r = b.fma(e, b.constant(x, 0x1.3509f8p-18 * exponent_unit(F32{})), r);
+  return with_pole(b, b.fma(e, b.constant(x, 0x1.344p-2 * exponent_unit(F32{})), r), x, 0.0);
+}
+
+// ---- f32 only: trigonometric functions -----------------------------------------------------------
+
+// An array of values: those of `slow()` where `rare`, else `fast`. A builder that can branch around code that no lane
+// needs offers rarely(condition, slow, fast) with the same meaning; elsewhere both are computed.
+template <class B, class C, class V, size_t N, class Slow>
+std::array<V, N> rarely(B& b, C rare, Slow slow, std::array<V, N> fast) {
+  if constexpr (requires { b.rarely(rare, slow, fast); }) {
+    return b.rarely(rare, slow, fast);
+  } else {
+    std::array<V, N> values = slow();
+    for (size_t k = 0; k < N; ++k) values[k] = b.where(rare, values[k], fast[k]);
+    return values;
+  }
+}
+
+// The first 216 bits of 1 / (2 pi), five zeros before the point, in words of 24.
+constexpr int64_t kTurn[] = {0x00a2f9, 0x836e4e, 0x441529, 0xfc2757, 0xd1f534, 0xddc0db, 0x629599, 0x3c4390, 0x41fe51};
+
+// N = 2: |x| as q pi/2 + r, {q as bits, r}, with |r| <= pi/4 and a little; of q the low two bits count.
+// N = 3: as q pi/2 + r + low, {q as bits, r, low}.
+template <class V, size_t N>
+using Reduced = std::array<V, N>;
+
+// For a >= 2^17. With a = M 2^(e-23) and words v0, v1, ... that begin at bit e - 22 of
+// 1 / (2 pi), the turn's fraction is (lo(M v0) + hi(M v1)) 2^-24 + (lo(M v1) + hi(M v2)) 2^-48 + ..., lo and hi being the
+// halves of 48-bit products; lo is integer arithmetic, and hi an exact fma. Whole turns have dropped out.
+template <size_t N, class B, class V>
+Reduced<V, N> reduce_large_f32(B& b, V a) {
+  a = at_least(b, a, 0x1p17);
+  auto bits = b.bitcast_int(a);
+  auto word = [&](int64_t value) { return b.iconstant(bits, value); };
+  auto low_word = [&](auto x) { return b.bit_and(x, word(0xffffff)); };
+  auto below = [&](int exponent) { return b.lt(a, b.constant(a, power(exponent))); };
+  auto r0 = below(41), r1 = below(65), r2 = below(89), r3 = below(113);
+  auto choose = [&](int64_t c0, int64_t c1, int64_t c2, int64_t c3, int64_t c4) {
+    auto high = b.where(r2, word(c2), b.where(r3, word(c3), word(c4)));
+    return b.where(r0, word(c0), b.where(r1, word(c1), high));
+  };
+  auto left = b.sub(b.shr(bits, word(23)), choose(144, 168, 192, 216, 240));  // 0 <= left < 24
+  auto right = b.sub(word(24), left);
+  auto w = [&](int k) { return choose(kTurn[k], kTurn[k + 1], kTurn[k + 2], kTurn[k + 3], kTurn[k + 4]); };
+  auto w0 = w(0), w1 = w(1), w2 = w(2), w3 = w(3), w4 = w(4);
+  auto joined = [&](auto high, auto low) { return low_word(b.bit_or(b.shl(high, left), b.shr(low, right))); };
+  auto v0 = joined(w0, w1), v1 = joined(w1, w2), v2 = joined(w2, w3), v3 = joined(w3, w4);
+
+  auto m = b.bit_or(b.bit_and(bits, word(0x7fffff)), word(0x800000));
+  V mf = b.to_float(m), unit = b.constant(a, 0x1p-24);
+  auto low_half = [&](auto v) { return low_word(b.mul(m, v)); };
+  auto high_half = [&](auto v, V low) { return b.to_int(b.mul(b.fma(mf, b.to_float(v), b.neg(low)), unit)); };
+  auto low1 = low_half(v1), low2 = low_half(v2);
+  V low2f = b.to_float(low2);
+  V third = b.fma(mf, b.mul(b.to_float(v3), unit), low2f);
+  auto second = b.add(low1, high_half(v2, low2f));
+  auto carry = b.shr(b.add(second, word(0x800000)), word(24));
+  second = b.sub(second, b.shl(carry, word(24)));
+  auto first = b.add(b.add(low_half(v0), high_half(v1, b.to_float(low1))), carry);
+  auto q = b.shr(b.add(first, word(0x200000)), word(22));
+  first = b.sub(first, b.shl(q, word(22)));
+
+  V x = b.add(b.to_float(first), b.sub(a, a));  // NaN for inf and NaN
+  V y = b.to_float(second);                     // the fraction is 2^-24 (x + 2^-24 (y + 2^-24 third))
+  V h = b.fma(y, unit, x);
+  V l = b.fma(third, b.constant(a, 0x1p-48), b.fma(y, unit, b.sub(x, h)));
+  V tau = b.constant(a, 0x1.921fb6p-22);
+  V small = b.fma(h, b.constant(a, -0x1.777a5cp-47), b.mul(l, tau));
+  if constexpr (N == 2) {
+    return {b.bitcast_float(q), b.fma(h, tau, small)};
+  } else {
+    V r = b.mul(h, tau);
+    return {b.bitcast_float(q), r, b.add(small, b.fma(h, tau, b.neg(r)))};
+  }
+}
+
+template <size_t N, class B, class V>
+Reduced<V, N> reduce_f32(B& b, V x) {
+  constexpr double kLow = 0x1.777a5cp-25, kLowest = 0x1.ee59dap-50;
+  V a = b.abs(x);
+  auto n = round<F32>(b, a, 0x1.45f306p-1, 0);
+  V high = b.fma(n.integer, b.constant(a, -0x1.921fb6p0), a);  // exact
+  V r = b.fma(n.integer, b.constant(a, kLow), high);
+  auto large = b.le(b.constant(a, 0x1p17), a);
+  auto slow = [&] { return reduce_large_f32<N>(b, a); };
+  if constexpr (N == 2) {
+    r = b.fma(n.integer, b.constant(a, kLowest), r);
+    return rarely(b, large, slow, Reduced<V, N>{n.biased, r});
+  } else {  // what r lost by rounding; for small r the difference is not exact, but r is as good as needed
+    V lost = b.fma(n.integer, b.constant(a, kLow), b.sub(high, r));
+    lost = b.where(b.lt(b.abs(r), b.constant(a, 0x1p-7)), b.constant(a, 0.0), lost);
+    V low = b.fma(n.integer, b.constant(a, kLowest), lost);
+    return rarely(b, large, slow, Reduced<V, N>{n.biased, r, low});
+  }
+}
+
+// sin(r) for even q and cos(r) for odd q, negated by bit 1 of q and by the sign of `sign`.
+template <class B, class V, class I>
+V sine_f32(B& b, V r, I q, I sign) {
+  constexpr double kSin[] = {-0x1.992784p-13, 0x1.1106dcp-7, -0x1.555544p-3};
+  constexpr double kCos[] = {0x1.99e526p-16, -0x1.6c0c22p-10, 0x1.55554ap-5, -0.5, 1.0};
+  V s = b.mul(r, r);
+  V sine = b.fma(b.mul(r, s), polynomial(b, s, kSin), r);
+  V value = b.where(b.eq(b.bit_and(q, b.iconstant(q, 1)), b.iconstant(q, 0)), sine, polynomial(b, s, kCos));
+  auto flip = b.bit_and(b.bit_xor(sign, b.shl(q, b.iconstant(q, 30))), b.iconstant(q, F32::kSign));
+  return b.bitcast_float(b.bit_xor(b.bitcast_int(value), flip));
+}
+
+template <class B, class V>
+V sin_f32(B& b, V x) {
+  auto [q, r] = reduce_f32<2>(b, x);
+  return sine_f32(b, r, b.bitcast_int(q), b.bitcast_int(x));
+}
+
+template <class B, class V>
+V cos_f32(B& b, V x) {
+  auto [q, r] = reduce_f32<2>(b, x);
+  auto bits = b.bitcast_int(q);
+  return sine_f32(b, r, b.add(bits, b.iconstant(bits, 1)), b.iconstant(bits, 0));
+}
+
+// tan(r) for even q and -1 / tan(r) for odd q.
+template <class B, class V>
+V tan_f32(B& b, V x) {
+  constexpr double kTan[] = {0x1.363372p-7, 0x1.873576p-9, 0x1.919fb8p-6, 0x1.b55b92p-5, 0x1.112f26p-3, 0x1.5554d8p-2};
+  auto [q, r, low] = reduce_f32<3>(b, x);
+  V s = b.mul(r, r);
+  V t = b.add(r, b.fma(b.mul(r, s), polynomial(b, s, kTan), b.fma(low, s, low)));
+  auto bits = b.bitcast_int(q);
+  auto even = b.eq(b.bit_and(bits, b.iconstant(bits, 1)), b.iconstant(bits, 0));
+  V value = b.where(even, t, b.div(b.constant(x, -1.0), t));
+  auto sign = b.bit_and(b.bitcast_int(x), b.iconstant(bits, F32::kSign));
+  return b.bitcast_float(b.bit_xor(b.bitcast_int(value), sign));
+}
+
+// ---- f32 only: inverse trigonometric functions ---------------------------------------------------
+
+constexpr double kHalfPi = 0x1.921fb6p0, kHalfPiLow = -0x1.777a5cp-25;
+
+// p negated where `minus`, plus `turns` * pi/2; `turns` is a small integer.
+template <class B, class V, class C>
+V plus_quarter_turns(B& b, V p, C minus, V turns) {
+  V signed_p = b.where(minus, b.neg(p), p);
+  V low = b.fma(turns, b.constant(p, kHalfPiLow), signed_p);
+  return b.fma(turns, b.constant(p, kHalfPi), low);
+}
+
+// asin of a <= 0.6 or, where a is larger, half of acos(a), which is asin(sqrt((1 - a) / 2)).
+template <class B, class V, class C>
+V asin_or_half_acos_f32(B& b, V a, C large) {
+  constexpr double kAsin[] = {0x1.cca80ep-5, -0x1.5a95a2p-10, 0x1.2d22a8p-5,
+                              0x1.66e464p-5, 0x1.336692p-4, 0x1.5554d6p-3};
+  V s = b.where(large, b.fma(a, b.constant(a, -0.5), b.constant(a, 0.5)), b.mul(a, a));
+  V z = b.where(large, b.sqrt(s), a);
+  return b.fma(b.mul(z, s), polynomial(b, s, kAsin), z);
+}
+
+template <class B, class V>
+V asin_f32(B& b, V x) {
+  V a = b.abs(x);
+  auto large = b.lt(b.constant(x, 0.6), a);
+  V p = asin_or_half_acos_f32(b, a, large);
+  V rest = b.fma(p, b.constant(x, -2.0), b.constant(x, kHalfPiLow));
+  return with_sign_of<F32>(b, b.where(large, b.add(rest, b.constant(x, kHalfPi)), p), x);
+}
+
+template <class B, class V>
+V acos_f32(B& b, V x) {
+  V a = b.abs(x), zero = b.constant(x, 0.0);
+  auto large = b.lt(b.constant(x, 0.6), a);
+  auto negative = b.lt(x, zero);
+  V p = asin_or_half_acos_f32(b, a, large);
+  V turns = b.where(large, b.where(negative, b.constant(x, 2.0), zero), b.constant(x, 1.0));
+  auto minus = b.logical_or(b.logical_and(large, negative), b.logical_not(b.logical_or(large, negative)));
+  return plus_quarter_turns(b, b.where(large, b.add(p, p), p), minus, turns);
+}
+
+// atan on [0, 1].
+template <class B, class V>
+V atan_small_f32(B& b, V z) {
+  constexpr double kAtan[] = {-0x1.d5a1aap-10, 0x1.6551e2p-7, -0x1.fe7d24p-6, 0x1.da9c2ep-5, -0x1.5825f2p-4,
+                              0x1.c0946cp-4, -0x1.24211ap-3, 0x1.9991ecp-3, -0x1.55553ep-2};
+  V s = b.mul(z, z);
+  return b.fma(b.mul(z, s), polynomial(b, s, kAtan), z);
+}
+
+template <class B, class V>
+V atan_f32(B& b, V x) {
+  V a = b.abs(x), one = b.constant(x, 1.0);
+  auto large = b.lt(one, a);
+  V p = atan_small_f32(b, b.where(large, b.div(one, a), a));
+  V rest = b.sub(b.constant(x, kHalfPiLow), p);
+  return with_sign_of<F32>(b, b.where(large, b.add(rest, b.constant(x, kHalfPi)), p), x);
+}
+
+template <class B, class V>
+V atan2_f32(B& b, V y, V x) {
+  V ax = b.abs(x), ay = b.abs(y), zero = b.constant(x, 0.0), one = b.constant(x, 1.0);
+  auto steep = b.lt(ax, ay);
+  V n = b.where(steep, ax, ay), d = b.where(steep, ay, ax);
+  V t = b.where(b.eq(n, d), b.where(b.eq(n, zero), zero, one), b.div(n, d));  // both 0 or both inf included
+  V p = atan_small_f32(b, t);
+  auto bits = b.bitcast_int(x);
+  auto backward = b.lt(bits, b.iconstant(bits, 0));
+  V turns = b.where(steep, one, b.where(backward, b.constant(x, 2.0), zero));
+  return with_sign_of<F32>(b, plus_quarter_turns(b, p, b.ne(steep, backward), turns), y);
+}
+
+// ---- f32 only: hyperbolic functions and their inverses -------------------------------------------
+
+// With |x| = n ln 2 + r: a quarter of 2^n and of 2^-n, cosh(r) - 1 and sinh(r). No value overflows before the result does.
+template <class V>
+struct Hyperbolic {
+  V up, down, c, s;
+};
+
+template <class B, class V>
+Hyperbolic<V> hyperbolic_f32(B& b, V x) {
+  constexpr double kSinh[] = {0x1.a28f4p-13, 0x1.110fe2p-7, 0x1.555556p-3};
+  constexpr double kCosh[] = {0x1.6d515p-10, 0x1.5554e4p-5, 0x1p-1};
+  V y = at_most(b, b.abs(x), 89.5);
+  auto n = round<F32>(b, y, F32::kLog2E, F32::kBias - 2);
+  V r = reduce<F32>(b, y, n.integer, 1);
+  V s = b.mul(r, r);
+  V up = as_exponent<F32>(b, n.biased);
+  auto bits = b.bitcast_int(up);  // 2^-n times 4: zero at the largest n
+  V down = b.bitcast_float(b.sub(b.iconstant(bits, 254 << F32::kMantissa), bits));
+  return {up, b.mul(down, b.constant(x, 0x1p-4)), b.mul(s, polynomial(b, s, kCosh)), b.fma(b.mul(r, s), polynomial(b, s, kSinh), r)};
+}
+
+// (2^n - 2^-n) / 2 cosh(r) + (2^n + 2^-n) / 2 sinh(r), halved.
+template <class B, class V>
+V sinh_f32(B& b, V x) {
+  auto h = hyperbolic_f32(b, x);
+  V d = b.sub(h.up, h.down);
+  V half = b.add(d, b.fma(d, h.c, b.mul(b.add(h.up, h.down), h.s)));
+  V a = b.abs(x);
+  return with_sign_of<F32>(b, b.where(b.lt(a, b.constant(x, 0x1p-12)), a, b.add(half, half)), x);
+}
+
+template <class B, class V>
+V cosh_f32(B& b, V x) {
+  auto h = hyperbolic_f32(b, x);
+  V d = b.add(h.up, h.down);
+  V half = b.add(d, b.fma(d, h.c, b.mul(b.sub(h.up, h.down), h.s)));
+  return b.add(half, half);
+}
+
+// root (1 + d P(d)), where 1 + d P(d) is acosh(1 + d) / sqrt(d (2 + d)) for d <= 2.2: smooth, and the same for asinh.
+template <class B, class V>
+V arc_f32(B& b, V root, V d) {
+  constexpr double kArc[] = {0x1.fe5008p-19, -0x1.c2cb98p-15, 0x1.701bf6p-12, -0x1.7a3494p-10, 0x1.1dabcep-8, -0x1.65f32ap-7,
+                             0x1.9be2a6p-6, -0x1.d39882p-5, 0x1.110ceep-3, -0x1.55553ep-2};
+  return b.fma(root, b.mul(d, polynomial(b, d, kArc)), root);
+}
+
+// log(x) + more * ln 2 for x >= 1/2, inf and NaN.
+template <class B, class V>
+V log_normal_f32(B& b, V x, int more) {
+  auto k = exponent_bits<F32>(b, x);
+  V g = b.fma(x, four_over<F32>(b, k), b.constant(x, -4.0));
+  V e = exponent_value(b, F32{}, k, b.iconstant(k, (F32::kBias - more) << F32::kMantissa));
+  return log_of<F32>(b, Split<V>{e, b.mul(g, b.constant(x, 0.25))});
+}
+
+// The logarithm of a + sqrt(a^2 +- 1), with half of it inside to stay in range. `root` may overflow to inf.
+template <class B, class V>
+V log_sum_f32(B& b, V a, V root) {
+  V half = b.constant(a, 0.5);
+  V s = b.where(b.lt(a, b.constant(a, 0x1p30)), root, a);
+  return log_normal_f32(b, b.fma(a, half, b.mul(s, half)), 1);
+}
+
+template <class B, class V>
+V asinh_f32(B& b, V x) {
+  V a = b.abs(x), one = b.constant(x, 1.0);
+  V root = b.sqrt(b.fma(x, x, one));
+  V small = arc_f32(b, a, b.sub(root, one));
+  return with_sign_of<F32>(b, b.where(b.lt(a, b.constant(x, 2.0)), small, log_sum_f32(b, a, root)), x);
+}
+
+template <class B, class V>
+V acosh_f32(B& b, V x) {
+  V one = b.constant(x, 1.0);
+  V d = b.sub(x, one);
+  V root = b.sqrt(b.fma(d, x, d));
+  V small = arc_f32(b, root, d);
+  V r = b.where(b.lt(x, b.constant(x, 3.0)), small, log_sum_f32(b, x, root));
+  return b.where(b.lt(x, one), b.constant(x, std::numeric_limits<double>::quiet_NaN()), r);
+}
+
+// An odd polynomial up to 1/2, else half the logarithm of (1 + a) / (1 - a).
+template <class B, class V>
+V atanh_f32(B& b, V x) {
+  constexpr double kAtanh[] = {0x1.6b7b26p-3, 0x1.a03afep-5, 0x1.e4e196p-4, 0x1.233f7ap-3, 0x1.99a742p-3, 0x1.55553ep-2};
+  V a = b.abs(x), one = b.constant(x, 1.0);
+  V s = b.mul(x, x);
+  V small = b.fma(b.mul(a, s), polynomial(b, s, kAtanh), a);
+  V ratio = b.div(b.add(one, a), b.sub(one, a));
+  V large = b.mul(log_normal_f32(b, ratio, 0), b.constant(x, 0.5));
+  V r = b.where(b.lt(a, b.constant(x, 0.5)), small, large);
+  r = b.where(b.lt(one, a), b.constant(x, std::numeric_limits<double>::quiet_NaN()), r);
+  return with_sign_of<F32>(b, r, x);
+}
+
+// ---- f32 only: cube root -------------------------------------------------------------------------
+
+// a^(-1/3) guessed from the bits of a, improved once by a cubic series; then one Newton step on the root itself.
+template <class B, class V>
+V cbrt_f32(B& b, V x) {
+  constexpr double kSeries[] = {0x1.6665fcp-3, 0x1.ca17b4p-3, 0x1.555352p-2};
+  V one = b.constant(x, 1.0);
+  auto tiny = b.lt(b.abs(x), b.constant(x, 0x1p-100));
+  V a = b.mul(b.abs(x), b.where(tiny, b.constant(x, 0x1p48), one));
+  V guess = b.fma(b.to_float(b.bitcast_int(a)), b.constant(x, -1.0 / 3.0), b.constant(x, 0x1.5287acp30));
+  V y = b.bitcast_float(b.to_int(guess));
+  V r = b.fma(b.mul(a, b.neg(y)), b.mul(y, y), one);
+  y = b.fma(b.mul(y, r), polynomial(b, r, kSeries), y);
+  V w = b.mul(y, y);
+  V c = b.mul(a, w);
+  V residual = b.fma(b.mul(c, c), b.neg(c), a);
+  c = b.fma(residual, b.mul(w, b.constant(x, 0x1.555556p-2)), c);
+  c = b.mul(c, b.where(tiny, b.constant(x, 0x1p-16), one));
+  V infinity = b.constant(x, std::numeric_limits<double>::infinity());
+  return with_sign_of<F32>(b, b.where(b.lt(a, infinity), c, b.abs(x)), x);
+}
+
+// ---- f32 only: complementary error function ------------------------------------------------------
+
+// For a = |x|: 1 - erf(a) where that keeps its digits, else e^(-a^2) t R(t) with t = 1 / (a + 1). What t, a + 1 and a^2 lost
+// by rounding corrects the exponential. 2 - that for negative x.
+template <class B, class V>
+V erfc_f32(B& b, V x) {
+  constexpr double kErf[] = {0x1.5a41aep-14, -0x1.a9750ep-11, 0x1.54b082p-8, -0x1.b80bfep-6,
+                             0x1.ce2de6p-4, -0x1.812742p-2, 0x1.06eba8p-3};
+  constexpr double kErfcx[] = {-0x1.75af92p1, 0x1.397334p3, -0x1.b159fp3, 0x1.254a8ep3, -0x1.279feep1,
+                               -0x1.368dd2p-2, -0x1.528b3p-2, 0x1.24a16ep-2, 0x1.20c8bp-1, 0x1.20ddd8p-1};
+  V a = b.abs(x), one = b.constant(x, 1.0), two = b.constant(x, 2.0);
+  V small = b.fma(b.neg(a), polynomial(b, b.mul(a, a), kErf), b.sub(one, a));
+
+  V y = at_most(b, a, 10.5);
+  V d = b.add(y, one);
+  V lost = b.sub(y, b.sub(d, one));
+  V t = b.div(one, d);
+  V residual = b.fma(b.neg(lost), t, b.fma(b.neg(d), t, one));
+  V factor = polynomial(b, t, kErfcx);
+  V m = b.mul(t, factor);
+
+  V z = b.mul(b.neg(y), y);
+  V z_low = b.add(b.fma(b.neg(y), y, b.neg(z)), residual);
+  auto n = round<F32>(b, z, F32::kLog2E, F32::kBias + 64);  // never positive: 2^(n + 64) and 2^-64 are normal numbers
+  V high = b.fma(n.integer, b.constant(x, -F32::kLn2High), z);  // exact
+  V low = b.fma(n.integer, b.constant(x, -F32::kLn2Low), z_low);
+  V r = b.add(high, low);
+  V u = b.add(high, b.fma(b.mul(r, r), polynomial(b, r, F32::kExpm1), low));
+  V large = b.fma(t, factor, b.mul(u, m));
+  large = b.mul(b.mul(large, as_exponent<F32>(b, n.biased)), b.constant(x, 0x1p-64));
+  V value = b.where(b.lt(a, b.constant(x, 0.875)), small, large);
+  return b.where(b.lt(x, b.constant(x, 0.0)), b.sub(two, value), value);
+}
+
+// ---- f32 only: power -----------------------------------------------------------------------------
+
+// A sum of two floats, the second much smaller.
+template <class V>
+struct Pair {
+  V high, low;
+};
+
+template <class B, class V>
+Pair<V> exact_product(B& b, V x, V y) {
+  V p = b.mul(x, y);
+  return {p, b.fma(x, y, b.neg(p))};
+}
+
+// log2 of |x|, positive and finite, to 2^-34 of its value: with s = f / (2 + f), 2 / ln 2 * (s + s^3 / 3 + s^5 / 5 ...).
+template <class B, class V>
+Pair<V> precise_log2_f32(B& b, V a) {
+  constexpr double kTail[] = {0x1.dfa3b4p-4, 0x1.245278p-3, 0x1.999ap-3};
+  auto c = [&](double value) { return b.constant(a, value); };
+  auto [e, f] = split<F32>(b, a);
+  V d = b.add(f, c(2.0));
+  V lost = b.sub(f, b.sub(d, c(2.0)));
+  V inverse = b.div(c(1.0), d);
+  V s = b.mul(f, inverse);
+  V s_low = b.mul(b.fma(b.neg(s), lost, b.fma(b.neg(s), d, f)), inverse);
+
+  auto v = exact_product(b, s, s);
+  v.low = b.fma(b.add(s, s), s_low, v.low);
+  auto t = exact_product(b, v.high, c(0x1.555556p-2));  // s^2 / 3 + s^4 (1/5 + ...)
+  V t_low = b.fma(v.low, c(0x1.555556p-2), b.fma(v.high, c(-0x1.555556p-27), t.low));
+  t_low = b.fma(b.mul(v.high, v.high), polynomial(b, v.high, kTail), t_low);
+
+  V sum = b.fma(s, t.high, s);  // sums of products are exact as pairs of fma: nothing here may be contracted otherwise
+  V sum_low = b.fma(s, t.high, b.sub(s, sum));
+  sum_low = b.add(b.fma(s, t_low, b.fma(s_low, t.high, sum_low)), s_low);
+  V whole = b.mul(e, c(exponent_unit(F32{})));
+  V high = b.fma(sum, c(0x1.715476p1), whole);
+  V low = b.fma(sum, c(0x1.715476p1), b.sub(whole, high));
+  return {high, b.fma(sum_low, c(0x1.715476p1), b.fma(sum, c(0x1.4ae0cp-25), low))};
+}
+
+// |x|^y = 2^(y log2 |x|), then the sign and the special cases of IEEE 754's pow. An infinite y acts as the largest number.
+template <class B, class V>
+V pow_f32(B& b, V x, V y) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kPower[] = {0x1.3fb5f2p-13, 0x1.5f0e12p-10, 0x1.3b309p-7, 0x1.c6af72p-5, 0x1.ebfbd8p-3, 0x1.62e43p-1, 1.0};
+  auto c = [&](double value) { return b.constant(x, value); };
+  V a = b.abs(x), zero = c(0.0), one = c(1.0), infinity = c(kInfinity);
+  auto l = precise_log2_f32(b, a);
+  l.high = b.where(b.eq(a, zero), c(-kInfinity), b.where(b.lt(a, infinity), l.high, a));
+
+  V exponent = at_least(b, at_most(b, y, 0x1.fffffep127), -0x1.fffffep127);
+  V z = b.mul(exponent, l.high);
+  V z_low = b.fma(exponent, l.low, b.fma(exponent, l.high, b.neg(z)));
+  z_low = b.where(b.lt(b.abs(z), c(256.0)), z_low, zero);
+  z = at_least(b, at_most(b, z, 129.0), -152.0);
+  V magic = c(rounder<F32>(2 * F32::kBias));
+  V n = b.add(z, magic);
+  V value = polynomial(b, b.add(b.sub(z, b.sub(n, magic)), z_low), kPower);
+  auto bits = b.bitcast_int(n);  // 2^n in two steps, each a normal number
+  auto half_bits = b.shr(bits, b.iconstant(bits, 1));
+  V first = as_exponent<F32>(b, b.bitcast_float(half_bits));
+  value = b.mul(b.mul(value, first), as_exponent<F32>(b, b.bitcast_float(b.sub(bits, half_bits))));
+  value = b.where(b.logical_or(b.eq(y, zero), b.eq(x, one)), one, value);
+
+  V half = b.mul(y, c(0.5));
+  auto integer = b.eq(b.round_even(y), y);
+  auto odd = b.logical_and(integer, b.ne(b.round_even(half), half));
+  auto invalid = b.logical_and(b.logical_and(b.lt(x, zero), b.lt(a, infinity)), b.logical_not(integer));
+  value = b.where(invalid, c(std::numeric_limits<double>::quiet_NaN()), value);
+  return b.where(odd, with_sign_of<F32>(b, value, x), value);
+}
+
 }  // namespace detail
 
 // ---- the functions -------------------------------------------------------------------------------
@@ -421,5 +865,53 @@ template <class B, class V>
 V erf_f32(B& b, V x) { return detail::erf<detail::F32>(b, x); }
 template <class B, class V>
 V erf_f64(B& b, V x) { return detail::erf<detail::F64>(b, x); }
+
+template <class B, class V>
+V log10_f32(B& b, V x) { return detail::log10_f32(b, x); }
+
+template <class B, class V>
+V sin_f32(B& b, V x) { return detail::sin_f32(b, x); }
+
+template <class B, class V>
+V cos_f32(B& b, V x) { return detail::cos_f32(b, x); }
+
+template <class B, class V>
+V tan_f32(B& b, V x) { return detail::tan_f32(b, x); }
+
+template <class B, class V>
+V asin_f32(B& b, V x) { return detail::asin_f32(b, x); }
+
+template <class B, class V>
+V acos_f32(B& b, V x) { return detail::acos_f32(b, x); }
+
+template <class B, class V>
+V atan_f32(B& b, V x) { return detail::atan_f32(b, x); }
+
+template <class B, class V>
+V sinh_f32(B& b, V x) { return detail::sinh_f32(b, x); }
+
+template <class B, class V>
+V cosh_f32(B& b, V x) { return detail::cosh_f32(b, x); }
+
+template <class B, class V>
+V asinh_f32(B& b, V x) { return detail::asinh_f32(b, x); }
+
+template <class B, class V>
+V acosh_f32(B& b, V x) { return detail::acosh_f32(b, x); }
+
+template <class B, class V>
+V atanh_f32(B& b, V x) { return detail::atanh_f32(b, x); }
+
+template <class B, class V>
+V cbrt_f32(B& b, V x) { return detail::cbrt_f32(b, x); }
+
+template <class B, class V>
+V erfc_f32(B& b, V x) { return detail::erfc_f32(b, x); }
+
+template <class B, class V>
+V atan2_f32(B& b, V y, V x) { return detail::atan2_f32(b, y, x); }
+
+template <class B, class V>
+V pow_f32(B& b, V x, V y) { return detail::pow_f32(b, x, y); }
 
 }  // namespace strider::maths

@@ -281,8 +281,7 @@ void Planner::visit_statement(Value v) {
     });
   bool over_tiles = is_anchor(v) && is_tile(f_.operand(v, 0));
   if (over_tiles) return place(v);
-  if (f_[v].op == Op::Yield)
-    for (Value o : f_.operands(v)) need_before(o);
+  for (Value o : f_.operands(v)) need_before(o);  // a yielded tile, or a tile of one element that becomes a scalar
   append_statement(v);
 }
 

@@ -219,7 +219,7 @@ class Instance {
 
   void write_output(int k, Value v) {
     v = b_.broadcast(b_.cast(v, key_.access[k].dtype), tile_shape());
-    b_.store(address(k), v, mask(k), key_.streaming ? ir::kStreaming : 0);
+    b_.store(address(k), v, mask(k), key_.streaming ? int64_t{ir::kStreaming} : 0);
   }
 
   const ir::Function& scalar_;
@@ -239,6 +239,7 @@ ir::Function instantiate(const ir::Function& scalar, const Key& key) { return In
 
 size_t write_arguments(const Plan& plan, const uint64_t* scalars, uint64_t* slots) {
   size_t count = 0;
+  uint64_t index_bits = plan.key.wide ? UINT64_MAX : UINT32_MAX;
   for_each_parameter(plan.key, [&](const Parameter& p) {
     uint64_t& slot = slots[count++];
     switch (p.kind) {
@@ -247,7 +248,7 @@ size_t write_arguments(const Plan& plan, const uint64_t* scalars, uint64_t* slot
       case Parameter::Size: slot = static_cast<uint64_t>(plan.sizes[p.axis]); return;
       case Parameter::TilesN: slot = static_cast<uint64_t>(plan.tiles_n); return;
       case Parameter::TilesM: slot = static_cast<uint64_t>(plan.tiles_m); return;
-      case Parameter::Stride: slot = static_cast<uint64_t>(plan.strides[p.operand][p.axis]); return;
+      case Parameter::Stride: slot = static_cast<uint64_t>(plan.strides[p.operand][p.axis]) & index_bits; return;
     }
   });
   return count;

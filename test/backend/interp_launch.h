@@ -2,6 +2,8 @@
 // A launch on either interpreter, argument by argument; tests of the interpreters share it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <bit>
 #include <cstring>
 #include <deque>
@@ -61,6 +63,12 @@ inline ir::Value at(ir::Builder& b, ir::Value base, ir::Value offset) {
 }
 inline ir::Value splat(ir::Builder& b, ir::Value like, double value) {
   return b.constant(ir::Type::tile(b.type(like).dtype, b.type(like).shape), value);
+}
+
+/// Whether `text` holds `words`; a failure prints both.
+inline testing::AssertionResult says(const std::string& text, const std::string& words) {
+  const bool found = text.find(words) != std::string::npos;
+  return (found ? testing::AssertionSuccess() : testing::AssertionFailure()) << "\"" << text << "\" and \"" << words << "\"";
 }
 
 inline ir::Function in_lane_form(ir::Builder& b, int threads, int64_t scratch_bytes = 0) {

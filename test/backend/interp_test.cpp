@@ -164,7 +164,8 @@ TEST(TileInterpreter, BroadcastExpandTransReshape) {
   Builder b("shapes");
   Value y = pointer_param(b, "y", DType::I32);
   Value rows = b.expand_dims(b.arange(DType::I32, 0, 2), 1), columns = b.expand_dims(b.arange(DType::I32, 0, 3), 0);
-  Value grid = b.add(b.mul(b.broadcast(rows, {2, 3}), b.constant(Type::tile(DType::I32, {2, 3}), 10)), b.broadcast(columns, {2, 3}));
+  Value tens = b.mul(b.broadcast(rows, {2, 3}), b.constant(Type::tile(DType::I32, {2, 3}), 10));
+  Value grid = b.add(tens, b.broadcast(columns, {2, 3}));
   int swap[] = {1, 0};
   Value flat = b.reshape(b.trans(grid, swap), {6});
   b.store(at(b, y, b.arange(DType::I32, 0, 6)), flat);
@@ -235,8 +236,9 @@ TEST(TileInterpreter, ReduceAlongEachAxisOfThree) {
     const int64_t count = b.type(sums).elements();
     b.store(at(b, y, b.arange(DType::I32, 0, count)), b.reshape(sums, {count}));
     std::vector<int32_t> y_data(count), wanted(count);
-    const int strides[] = {axis == 0 ? 0 : 12 / static_cast<int>(shape[axis]), axis == 1 ? 0 : axis == 2 ? 1 : 4, axis == 2 ? 0 : 1};
-    for (int i = 0; i < 24; ++i) wanted[i / 12 * strides[0] + i / 4 % 3 * strides[1] + i % 4 * strides[2]] += i;
+    const int strides[3][3] = {{0, 4, 1}, {4, 0, 1}, {3, 1, 0}};  // of the result, by reduced axis
+    for (int i = 0; i < 24; ++i)
+      wanted[i / 12 * strides[axis][0] + i / 4 % 3 * strides[axis][1] + i % 4 * strides[axis][2]] += i;
     EXPECT_EQ(Launch().array("y", y_data).run(b.finish()), "");
     EXPECT_EQ(y_data, wanted) << axis;
   }
@@ -244,7 +246,8 @@ TEST(TileInterpreter, ReduceAlongEachAxisOfThree) {
 
 TEST(TileInterpreter, ArgmaxReducesTwoTilesAtOnce) {
   Builder b("argmax");
-  Value x = pointer_param(b, "x", DType::F32), best = pointer_param(b, "best", DType::F32), where = pointer_param(b, "where", DType::I32);
+  Value x = pointer_param(b, "x", DType::F32), best = pointer_param(b, "best", DType::F32);
+  Value where = pointer_param(b, "where", DType::I32);
   Value i = b.arange(DType::I32, 0, 7);
   Value tiles[] = {b.load(at(b, x, i)), i};
   Values result = b.reduce(tiles, 0, [&](Params p) {
@@ -312,7 +315,8 @@ TEST(TileInterpreter, CombineMayBranchAndLoopAndUseOuterScalars) {
   Value tiles[] = {b.arange(DType::I32, 0, 6)};
   // max(a, b) by `if`, then the smallest power of two times that above the bias.
   Value result = b.reduce(tiles, 0, [&](Params p) {
-    Value larger = b.if_else(b.binary(Op::Gt, p[0], p[1]), [&](Params) { return Values{p[0]}; }, [&](Params) { return Values{p[1]}; })[0];
+    Value larger = b.if_else(
+        b.binary(Op::Gt, p[0], p[1]), [&](Params) { return Values{p[0]}; }, [&](Params) { return Values{p[1]}; })[0];
     return b.while_loop({{larger}}, [&](Params c) { return Values{b.binary(Op::Lt, c[0], bias)}; },
                         [&](Params c) { return Values{b.add(c[0], c[0])}; });
   })[0];

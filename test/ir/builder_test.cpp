@@ -52,9 +52,11 @@ TEST_F(BuilderFolding, ConstantsFoldToTheirExactBits) {
 
 /// An identity must give, for every bit pattern, what the op itself gives.
 TEST_F(BuilderFolding, IdentitiesAgreeWithSemanticsOnEveryByte) {
+  static constexpr Op kBinary[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem,     Op::And,
+                                   Op::Or,  Op::Xor, Op::Shl, Op::Shr, Op::Minimum, Op::Maximum};
   for (DType t : {DType::I8, DType::U8, DType::Bool}) {
     Value x = param(t);
-    for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr, Op::Minimum, Op::Maximum})
+    for (Op op : kBinary)
       for (uint64_t c : {0, 1, 2, 8, 255})
         for (bool swapped : {false, true}) {
           bool logic = op == Op::And || op == Op::Or || op == Op::Xor || op == Op::Minimum || op == Op::Maximum;

@@ -33,9 +33,14 @@ void write_control(Builder& b, Value sum, Value v, Value n, Value out) {
   });
   Values chosen = b.if_else(
       b.binary(Op::Gt, loop[1], sum), [&](Args) { b.store(out, sum); return Values{loop[0]}; }, [&](Args) { return Values{v}; });
-  b.while_loop(
-      {{loop[1]}}, [&](Args p) { return Values{b.binary(Op::Lt, p[0], sum)}; }, [&](Args p) { return Values{b.add(p[0], p[0])}; });
-  b.if_else(b.boolean(true), [&](Args) { b.atomic_add(out, b.reduce(chosen[0], 0, Op::Add)); return Values{}; }, [](Args) { return Values{}; });
+  auto below = [&](Args p) { return Values{b.binary(Op::Lt, p[0], sum)}; };
+  auto twice = [&](Args p) { return Values{b.add(p[0], p[0])}; };
+  b.while_loop({{loop[1]}}, below, twice);
+  auto count = [&](Args) {
+    b.atomic_add(out, b.reduce(chosen[0], 0, Op::Add));
+    return Values{};
+  };
+  b.if_else(b.boolean(true), count, [](Args) { return Values{}; });
 }
 
 }  // namespace
@@ -96,7 +101,8 @@ Function lane_kernel() {
   Value t = b.mul(b.thread_id(), b.i32(8));
   Value p = b.ptr_add(x, t);
   Value v = b.load_block(p, DType::F32, 8, 5);
-  Value mask = b.binary(Op::Lt, b.add(b.broadcast(t, {8}), b.arange(DType::I32, 0, 8)), b.vector(DType::I32, {9, 8, 7, 6, 5, 4, 3, 2}));
+  Value index = b.add(b.broadcast(t, {8}), b.arange(DType::I32, 0, 8));
+  Value mask = b.binary(Op::Lt, index, b.vector(DType::I32, {9, 8, 7, 6, 5, 4, 3, 2}));
   Value w = b.load_block(p, DType::F32, 8, 0, mask, b.vector(DType::F32, {0, 1, 0x7fc00001, 0x80000000, 0x7f800000, 5, 6, 7}));
   b.store_block(own, b.shuffle(v, w, {0, 8, 1, 9, 2, 10, 3, 11}), 2);
   b.store(b.ptr_add(shared, t), b.extract(v, 3));
@@ -120,9 +126,9 @@ class Random {
  private:
   int below(int n) { return static_cast<int>(engine_() % static_cast<uint32_t>(n)); }
   Value constant(const Type& t) {
-    uint64_t bits = engine_();
-    int width = bits_of(t.dtype);
-    return b_.constant_bits(t, below(3) ? static_cast<uint64_t>(below(width == 1 ? 2 : 50)) : width == 64 ? bits : bits & ((uint64_t{1} << width) - 1));
+    uint64_t mask = ~uint64_t{0} >> (64 - bits_of(t.dtype));
+    uint64_t bits = below(3) ? static_cast<uint64_t>(below(50)) : engine_();
+    return b_.constant_bits(t, bits & mask);
   }
   /// A visible value of type `t`, or a constant.
   Value of(const Type& t);
@@ -160,7 +166,8 @@ Type Random::any_type() {
 }
 
 void Random::arithmetic() {
-  static constexpr Op kIntegerOps[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::And, Op::Xor, Op::Shl, Op::Shr, Op::Minimum, Op::Lt};
+  static constexpr Op kIntegerOps[] = {Op::Add, Op::Sub, Op::Mul, Op::Div,     Op::Rem, Op::And,
+                                       Op::Xor, Op::Shl, Op::Shr, Op::Minimum, Op::Lt};
   static constexpr Op kFloatOps[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::Maximum, Op::Eq};
   static constexpr Op kFunctions[] = {Op::Neg, Op::Abs, Op::Floor, Op::Round, Op::Exp, Op::Tanh, Op::Sigmoid};
   Type t = any_type();

@@ -96,7 +96,8 @@ TEST(IntegerSemantics, BinaryOpsAgreeWithWideArithmetic) {
       for (uint64_t a : samples(t))
         for (uint64_t b : samples(t)) {
           uint64_t args[] = {a, b};
-          ASSERT_EQ(evaluate(c.op, t, result, args), wrap(result, c.meaning(t, value_of(t, a), value_of(t, b)))) << text(t, c.op, a, b);
+          uint64_t wanted = wrap(result, c.meaning(t, value_of(t, a), value_of(t, b)));
+          ASSERT_EQ(evaluate(c.op, t, result, args), wanted) << text(t, c.op, a, b);
         }
     }
 }
@@ -130,9 +131,9 @@ TEST(BoolSemantics, LogicComparesAndExtremes) {
     std::vector<uint64_t> wanted;  // of (0, 0), (0, 1), (1, 0), (1, 1)
   };
   const Case cases[] = {
-      {Op::And, {0, 0, 0, 1}}, {Op::Or, {0, 1, 1, 1}}, {Op::Xor, {0, 1, 1, 0}}, {Op::Minimum, {0, 0, 0, 1}}, {Op::Maximum, {0, 1, 1, 1}},
-      {Op::Eq, {1, 0, 0, 1}},  {Op::Ne, {0, 1, 1, 0}}, {Op::Lt, {0, 1, 0, 0}},  {Op::Le, {1, 1, 0, 1}},      {Op::Gt, {0, 0, 1, 0}},
-      {Op::Ge, {1, 0, 1, 1}},
+      {Op::And, {0, 0, 0, 1}},     {Op::Or, {0, 1, 1, 1}}, {Op::Xor, {0, 1, 1, 0}}, {Op::Minimum, {0, 0, 0, 1}},
+      {Op::Maximum, {0, 1, 1, 1}}, {Op::Eq, {1, 0, 0, 1}}, {Op::Ne, {0, 1, 1, 0}},  {Op::Lt, {0, 1, 0, 0}},
+      {Op::Le, {1, 1, 0, 1}},      {Op::Gt, {0, 0, 1, 0}}, {Op::Ge, {1, 0, 1, 1}},
   };
   for (const Case& c : cases)
     for (uint64_t k = 0; k < 4; ++k) {
@@ -170,8 +171,9 @@ TEST(FloatSemantics, ExtremesCarryNanAndOrderZeros) {
   struct Case {
     double a, b, smaller, larger;
   };
-  const Case cases[] = {{1, 2, 1, 2},       {-0.0, 0.0, -0.0, 0.0},  {0.0, -0.0, -0.0, 0.0}, {-0.0, -0.0, -0.0, -0.0}, {NAN, 1, NAN, NAN},
-                        {1, NAN, NAN, NAN}, {kInf, -kInf, -kInf, kInf}, {NAN, NAN, NAN, NAN},   {-1, 0.0, -1, 0.0},       {kInf, NAN, NAN, NAN}};
+  const Case cases[] = {{1, 2, 1, 2},        {-0.0, 0.0, -0.0, 0.0}, {0.0, -0.0, -0.0, 0.0},     {-0.0, -0.0, -0.0, -0.0},
+                        {NAN, 1, NAN, NAN},  {1, NAN, NAN, NAN},     {kInf, -kInf, -kInf, kInf}, {NAN, NAN, NAN, NAN},
+                        {-1, 0.0, -1, 0.0},  {kInf, NAN, NAN, NAN}};
   for (DType t : kFloats)
     for (const Case& c : cases) {
       EXPECT_TRUE(same(binary(Op::Minimum, t, c.a, c.b), c.smaller)) << name_of(t) << " " << c.a << " " << c.b;
@@ -185,20 +187,24 @@ TEST(FloatSemantics, UnaryOps) {
     double x, wanted;
   };
   const Case cases[] = {
-      {Op::Round, 0.5, 0.0},    {Op::Round, 1.5, 2.0},    {Op::Round, 2.5, 2.0},    {Op::Round, -0.5, -0.0}, {Op::Round, -1.5, -2.0},
-      {Op::Round, 0.25, 0.0},   {Op::Round, -0.75, -1.0}, {Op::Round, -0.0, -0.0},  {Op::Round, kInf, kInf}, {Op::Round, NAN, NAN},
-      {Op::Floor, -0.5, -1.0},  {Op::Floor, 1.75, 1.0},   {Op::Floor, -0.0, -0.0},  {Op::Ceil, -0.5, -0.0},  {Op::Ceil, 1.25, 2.0},
-      {Op::Trunc, -1.75, -1.0}, {Op::Trunc, -0.5, -0.0},  {Op::Trunc, -kInf, -kInf}, {Op::Sign, -3.0, -1.0}, {Op::Sign, 0.5, 1.0},
-      {Op::Sign, -0.0, 0.0},    {Op::Sign, 0.0, 0.0},     {Op::Sign, NAN, 0.0},     {Op::Sign, -kInf, -1.0}, {Op::Abs, -0.0, 0.0},
-      {Op::Abs, -kInf, kInf},   {Op::Neg, 0.0, -0.0},     {Op::Neg, -2.0, 2.0},     {Op::Sqrt, 4.0, 2.0},    {Op::Sqrt, -0.0, -0.0},
-      {Op::Sqrt, -1.0, NAN},    {Op::Exp, 0.0, 1.0},      {Op::Exp, -kInf, 0.0},    {Op::Exp2, 3.0, 8.0},    {Op::Expm1, -0.0, -0.0},
-      {Op::Log, 1.0, 0.0},      {Op::Log, 0.0, -kInf},    {Op::Log2, 8.0, 3.0},     {Op::Log1p, -0.0, -0.0}, {Op::Log1p, -1.0, -kInf},
-      {Op::Tanh, kInf, 1.0},    {Op::Tanh, -0.0, -0.0},   {Op::Erf, -kInf, -1.0},   {Op::Sigmoid, 0.0, 0.5}, {Op::Sigmoid, -kInf, 0.0},
-      {Op::Log, -1.0, NAN},     {Op::Sigmoid, kInf, 1.0},
+      {Op::Round, 0.5, 0.0},      {Op::Round, 1.5, 2.0},      {Op::Round, 2.5, 2.0},      {Op::Round, -0.5, -0.0},
+      {Op::Round, -1.5, -2.0},    {Op::Round, 0.25, 0.0},     {Op::Round, -0.75, -1.0},   {Op::Round, -0.0, -0.0},
+      {Op::Round, kInf, kInf},    {Op::Round, NAN, NAN},      {Op::Floor, -0.5, -1.0},    {Op::Floor, 1.75, 1.0},
+      {Op::Floor, -0.0, -0.0},    {Op::Ceil, -0.5, -0.0},     {Op::Ceil, 1.25, 2.0},      {Op::Trunc, -1.75, -1.0},
+      {Op::Trunc, -0.5, -0.0},    {Op::Trunc, -kInf, -kInf},  {Op::Sign, -3.0, -1.0},     {Op::Sign, 0.5, 1.0},
+      {Op::Sign, -0.0, 0.0},      {Op::Sign, 0.0, 0.0},       {Op::Sign, NAN, 0.0},       {Op::Sign, -kInf, -1.0},
+      {Op::Abs, -0.0, 0.0},       {Op::Abs, -kInf, kInf},     {Op::Neg, 0.0, -0.0},       {Op::Neg, -2.0, 2.0},
+      {Op::Sqrt, 4.0, 2.0},       {Op::Sqrt, -0.0, -0.0},     {Op::Sqrt, -1.0, NAN},      {Op::Exp, 0.0, 1.0},
+      {Op::Exp, -kInf, 0.0},      {Op::Exp2, 3.0, 8.0},       {Op::Expm1, -0.0, -0.0},    {Op::Log, 1.0, 0.0},
+      {Op::Log, 0.0, -kInf},      {Op::Log2, 8.0, 3.0},       {Op::Log1p, -0.0, -0.0},    {Op::Log1p, -1.0, -kInf},
+      {Op::Tanh, kInf, 1.0},      {Op::Tanh, -0.0, -0.0},     {Op::Erf, -kInf, -1.0},     {Op::Sigmoid, 0.0, 0.5},
+      {Op::Sigmoid, -kInf, 0.0},  {Op::Log, -1.0, NAN},       {Op::Sigmoid, kInf, 1.0},
   };
   for (DType t : kFloats)
-    for (const Case& c : cases)
-      EXPECT_TRUE(same(unary(c.op, t, c.x), c.wanted)) << name_of(c.op) << " " << name_of(t) << " " << c.x << ": " << unary(c.op, t, c.x);
+    for (const Case& c : cases) {
+      double found = unary(c.op, t, c.x);
+      EXPECT_TRUE(same(found, c.wanted)) << name_of(c.op) << " " << name_of(t) << " " << c.x << ": " << found;
+    }
 }
 
 TEST(FloatSemantics, RoundAgreesWithTheDefaultEnvironmentOnEveryHalf) {
@@ -301,7 +307,8 @@ void expect_nearest(DType t, const uint64_t* args) {
   uint64_t magnitude = found & 0x7fff, sign = found & 0x8000;
   auto check = [&](uint64_t other) {
     int order = exact.nearer(grid(t, found), grid(t, other));
-    EXPECT_TRUE(order < 0 || (order == 0 && found % 2 == 0)) << name_of(t) << " " << a << " * " << b << " + " << c << " -> " << grid(t, found);
+    EXPECT_TRUE(order < 0 || (order == 0 && found % 2 == 0))
+        << name_of(t) << " " << a << " * " << b << " + " << c << " -> " << grid(t, found);
   };
   if (magnitude < bits_of_double(t, kInf)) check(sign | (magnitude + 1));
   check(magnitude ? sign | (magnitude - 1) : (sign ^ 0x8000) | 1);
@@ -321,10 +328,12 @@ TEST(FloatSemantics, FmaOfSixteenBitFloatsRoundsOnce) {
 }
 
 TEST(FloatSemantics, FmaOfWideFloatsIsTheLibrarys) {
-  uint64_t singles[] = {bits_of_double(DType::F32, 1 + 0x1p-12), bits_of_double(DType::F32, 1 + 0x1p-12), bits_of_double(DType::F32, -1)};
-  EXPECT_EQ(double_of_bits(DType::F32, evaluate(Op::Fma, DType::F32, DType::F32, singles)), 0x1p-11 + 0x1p-24);
-  uint64_t doubles[] = {bits_of_double(DType::F64, 1 + 0x1p-27), bits_of_double(DType::F64, 1 + 0x1p-27), bits_of_double(DType::F64, -1)};
-  EXPECT_EQ(double_of_bits(DType::F64, evaluate(Op::Fma, DType::F64, DType::F64, doubles)), 0x1p-26 + 0x1p-54);
+  auto square_less_one = [](DType t, double x) {
+    uint64_t args[] = {bits_of_double(t, x), bits_of_double(t, x), bits_of_double(t, -1)};
+    return double_of_bits(t, evaluate(Op::Fma, t, t, args));
+  };
+  EXPECT_EQ(square_less_one(DType::F32, 1 + 0x1p-12), 0x1p-11 + 0x1p-24);
+  EXPECT_EQ(square_less_one(DType::F64, 1 + 0x1p-27), 0x1p-26 + 0x1p-54);
 }
 
 // --- casts and conversions
@@ -473,7 +482,9 @@ TEST(SemanticsTable, EveryPointwiseOpMeansSomethingWhereInferenceAcceptsIt) {
 
 TEST(SemanticsTable, RefusesWhatHasNoMeaning) {
   uint64_t args[] = {0, 0};
-  for (auto [op, t] : {std::pair{Op::Exp, DType::I32}, {Op::Add, DType::Bool}, {Op::And, DType::F32}, {Op::Load, DType::F32}, {Op::PtrAdd, DType::F32}})
+  const std::pair<Op, DType> cases[] = {{Op::Exp, DType::I32}, {Op::Add, DType::Bool}, {Op::And, DType::F32},
+                                        {Op::Load, DType::F32}, {Op::PtrAdd, DType::F32}};
+  for (auto [op, t] : cases)
     EXPECT_THROW(evaluate(op, t, t, args), Error) << name_of(op);
 }
 

@@ -137,7 +137,8 @@ TEST(Text, ResultsThatAreNotThereKeepTheirPlace) {
 }
 
 TEST(Text, CommentsBlanksAndOwnNamesAreRead) {
-  Function f = parse("// first\n\nkernel  k(%a : f32 ,%b:f32)\tthreads = 4 {\n\n  %sum = add %a , %b : f32 // why\n\n\n}\n// end");
+  Function f = parse("// first\n\nkernel  k(%a : f32 ,%b:f32)\tthreads = 4 {\n\n"
+                     "  %sum = add %a , %b : f32 // why\n\n\n}\n// end");
   EXPECT_EQ(print(f), "kernel k(%a: f32, %b: f32) threads=4 {\n  %0 = add %a, %b : f32\n}\n");
 }
 
@@ -151,7 +152,8 @@ std::string page() {
 TEST(TextPage, ListsEveryOp) {
   std::string table = page();
   table.erase(0, table.find("## The ops"));
-  for (int k = 0; k < kOpCount; ++k) EXPECT_NE(table.find("`" + std::string(kOps[k].text) + "`"), std::string::npos) << kOps[k].text;
+  for (const OpInfo& op : kOps)
+    EXPECT_NE(table.find("`" + std::string(op.text) + "`"), std::string::npos) << op.text;
 }
 
 TEST(TextPage, ShowsAKernelThatRoundTrips) {
@@ -206,7 +208,8 @@ TEST(Literals, AreShortAndPlain) {
   const Case cases[] = {
       {DType::F32, 0.1, "0.1"},     {DType::F64, 0.1, "0.1"},       {DType::F16, 0.1, "0.1"},        {DType::F32, -0.0, "-0.0"},
       {DType::F32, 1000, "1000.0"}, {DType::F32, INFINITY, "inf"},  {DType::BF16, -INFINITY, "-inf"}, {DType::F64, NAN, "nan"},
-      {DType::F64, 1e300, "1e+300"}, {DType::F64, 5e-324, "5e-324"}, {DType::F16, 65504, "65500.0"},  {DType::F32, 3.4028235e38, "3.4028235e+38"},
+      {DType::F64, 1e300, "1e+300"}, {DType::F64, 5e-324, "5e-324"}, {DType::F16, 65504, "65500.0"},
+      {DType::F32, 3.4028235e38, "3.4028235e+38"},
       {DType::I8, -128, "-128"},    {DType::Bool, 1, "true"},       {DType::U64, 0x1p63, "9223372036854775808"},
   };
   for (const Case& c : cases) EXPECT_EQ(literal_round_trip(c.dtype, bits_of_double(c.dtype, c.value)), c.text);
@@ -350,15 +353,17 @@ TEST(ParseErrors, EveryPrefixOfAKernelIsRefusedPolitely) {
 
 TEST(ParseErrors, DamagedKernelsAreReadOrRefused) {
   std::mt19937 random(1);
-  const std::string pieces[] = {"%0", "%x", "f32", "[", "]", "(", ")", "{", "}", ",", "=", ":", "yield", "nest [4] {", "-", "9999999999999999999",
-                                "nan", "if", "keep", "imm=5", "lane=-1", "\n", "\"", "//", std::string(1, '\0'), "\xff", "axis=7", "const"};
+  const std::string pieces[] = {
+      "%0", "%x", "f32", "[", "]", "(", ")", "{", "}", ",", "=", ":", "yield", "nest [4] {", "-", "\n", "\"", "//",
+      "nan", "if", "keep", "imm=5", "lane=-1", "\xff", "9999999999999999999999", "const", "axis=7", std::string(1, 0)};
   for (const Function& f : {samples::tile_kernel(), samples::scheduled_kernel(), samples::lane_kernel()}) {
     const std::string text = print(f);
     for (int k = 0; k < 1500; ++k) {
       std::string bad = text;
       for (int edits = 1 + static_cast<int>(random() % 3); edits > 0; --edits) {
-        size_t at = random() % bad.size(), length = random() % 6;
-        bad.replace(at, std::min(length, bad.size() - at), random() % 2 ? pieces[random() % std::size(pieces)] : bad.substr(random() % bad.size(), 8));
+        size_t at = random() % bad.size(), length = std::min<size_t>(random() % 6, bad.size() - at);
+        std::string piece = random() % 2 ? pieces[random() % std::size(pieces)] : bad.substr(random() % bad.size(), 8);
+        bad.replace(at, length, piece);
       }
       read_or_refuse(bad);
     }

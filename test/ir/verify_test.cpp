@@ -54,8 +54,15 @@ TEST(Verify, TellsFormFunctionAndLine) {
             "internal error: lane form of k: nest does not occur in this form, in\n  nest [4]");
 }
 
+/// Statements that reduce or scan a tile by `combine` of %x and %y.
+std::string fold(const std::string& left, const std::string& combine) {
+  return "%v = broadcast %n : i32[4]\n%s = " + left + " (%x: i32, %y: i32) {\n" + combine + "\n}";
+}
+std::string reduce_by(const std::string& combine) { return fold("reduce %v axis=0 : i32", combine); }
+std::string scan_by(const std::string& combine) { return fold("scan %v axis=0 : i32[4]", combine); }
+
 struct FormCase {
-  const char* body;
+  std::string body;
   Form form;
   const char* words;
 };
@@ -65,8 +72,8 @@ const FormCase kFormCases[] = {
     {"%v = broadcast %n : i32[128]", Form::Lanes, "i32[128] is neither"},
     {"%v = broadcast %n : i32[2, 2]", Form::Lanes, "i32[2, 2] is neither"},
     {"%v = broadcast %n : i32[4]\n%w = reshape %v : i32[2, 2]", Form::Lanes, "reshape does not occur"},
-    {"%v = broadcast %n : i32[4]\n%s = reduce %v axis=0 : i32 (%x: i32, %y: i32) {\nyield %x\n}", Form::Lanes, "reduce does not occur"},
-    {"%v = broadcast %n : i32[4]\n%s = scan %v axis=0 : i32[4] (%x: i32, %y: i32) {\nyield %x\n}", Form::Lanes, "scan does not occur"},
+    {reduce_by("yield %x"), Form::Lanes, "reduce does not occur"},
+    {scan_by("yield %x"), Form::Lanes, "scan does not occur"},
     {"%v = expand_dims %n axis=0 : i32[1]", Form::Lanes, "expand_dims does not occur"},
     {"%v = neg %n inline : i32", Form::Tile, "a flag outside scheduled form"},
     {"%v = neg %n keep shared : i32", Form::Lanes, "a flag outside scheduled form"},
@@ -79,17 +86,14 @@ const FormCase kFormCases[] = {
     {"yield %n", Form::Scheduled, "a program that yields values"},
     {"yield %n", Form::Lanes, "a program that yields values"},
     {"%v = alloc count=100 offset=16 : *shared f32", Form::Lanes, "beyond the 400 bytes of scratch"},
-    {"%v = broadcast %n : i32[4]\n%s = reduce %v axis=0 : i32 (%x: i32, %y: i32) {\n%l = load %p : i32\nyield %l\n}", Form::Tile,
-     "load in the combine function"},
-    {"%v = broadcast %n : i32[4]\n%s = scan %v axis=0 : i32[4] (%x: i32, %y: i32) {\n%t = broadcast %x : i32[2]\nyield %y\n}", Form::Tile,
-     "a tile in the combine function"},
-    {"%v = broadcast %n : i32[4]\n%s = scan %v axis=0 : i32[4] (%x: i32, %y: i32) {\nif %c {\nstore %p, %x\n} else {\n}\nyield %y\n}", Form::Tile,
-     "store in the combine function"},
+    {reduce_by("%l = load %p : i32\nyield %l"), Form::Tile, "load in the combine function"},
+    {scan_by("%t = broadcast %x : i32[2]\nyield %y"), Form::Tile, "a tile in the combine function"},
+    {scan_by("if %c {\nstore %p, %x\n} else {\n}\nyield %y"), Form::Tile, "store in the combine function"},
 };
 
 TEST(Verify, RulesOfTheForms) {
   for (const FormCase& c : kFormCases) {
-    std::string text = "kernel k(%n: i32, %p: *i32, %c: bool) threads=4 scratch=400 {\n" + std::string(c.body) + "\n}\n";
+    std::string text = "kernel k(%n: i32, %p: *i32, %c: bool) threads=4 scratch=400 {\n" + c.body + "\n}\n";
     expect_refused(parse(text), c.form, c.words);
   }
 }
@@ -99,11 +103,11 @@ TEST(Verify, AScalarFunctionYieldsItsResults) {
 }
 
 TEST(Verify, AnythingPureMayStandInACombineFunction) {
-  EXPECT_EQ(refusal(parse("kernel k(%n: i32, %c: bool) {\n%v = broadcast %n : i32[4]\n%s = scan %v axis=0 : i32[4] (%x: i32, %y: i32) {\n"
-                          "%r = if %c : i32 {\nyield %n\n} else {\n%z = add %x, %y : i32\nyield %z\n}\nyield %r\n}\n}"),
-                    Form::Tile),
-            "accepted");
+  std::string scan = scan_by("%r = if %c : i32 {\nyield %n\n} else {\n%z = add %x, %y : i32\nyield %z\n}\nyield %r");
+  Function f = parse("kernel k(%n: i32, %c: bool) {\n" + scan + "\n}");
+  EXPECT_EQ(refusal(f, Form::Tile), "accepted");
 }
+
 
 // --- faults that text cannot express
 
@@ -150,7 +154,7 @@ TEST(Verify, CatchesDamagedBodies) {
     const char* words;
   };
   const Case cases[] = {
-      {[](const Function&, Body& program, Body&) { std::swap(program[0], program[1]); }, "an operand is not visible here, in\n  %0 = mul %2, %2 : f32"},
+      {[](const Function&, Body& program, Body&) { std::swap(program[0], program[1]); }, "here, in\n  %0 = mul %2, %2 : f32"},
       {[](const Function&, Body& program, Body&) { std::swap(program[1], program[2]); }, "an operand is not visible here"},
       {[](const Function&, Body& program, Body& then) { program.push_back(then[0]); }, "(mul) stands in two places"},
       {[](const Function&, Body& program, Body&) { program.push_back(program[2]); }, "a result that does not follow its op"},
@@ -160,7 +164,7 @@ TEST(Verify, CatchesDamagedBodies) {
       {[](const Function&, Body&, Body& then) { then.pop_back(); }, "if: region 0 does not end in yield"},
       {[](const Function& f, Body&, Body& then) { then.insert(then.begin(), find(f, Op::If)); }, "(if) stands in two places"},
       {[](const Function& f, Body& program, Body&) { program.push_back(f.params()[0]); }, "a parameter among the statements"},
-      {[](const Function&, Body& program, Body& then) { program.insert(program.begin() + 1, then[1]); }, "an operand is not visible here"},
+      {[](const Function&, Body& program, Body& then) { program.insert(program.begin() + 1, then[1]); }, "is not visible here"},
   };
   for (const Case& c : cases) {
     Function f = twice([&](Function& g) {
@@ -177,8 +181,15 @@ TEST(Verify, AValueOfOneBranchIsNotSeenInTheOther) {
   Value x = b.param(Type::scalar(DType::F32), {.name = "x"});
   Value c = b.param(Type::scalar(DType::Bool), {.name = "c"});
   Value inner;
-  b.if_else(
-      c, [&](auto) { inner = b.add(x, x); return Builder::Values{}; }, [&](auto) { b.mul(inner, inner); return Builder::Values{}; });
+  auto define = [&](auto) {
+    inner = b.add(x, x);
+    return Builder::Values{};
+  };
+  auto use = [&](auto) {
+    b.mul(inner, inner);
+    return Builder::Values{};
+  };
+  b.if_else(c, define, use);
   expect_refused(b.finish(), Form::Tile, "an operand is not visible here, in\n  %1 = mul %0, %0 : f32");
 }
 
@@ -248,7 +259,8 @@ TEST(Verify, CatchesRegionsThatDoNotFit) {
 }
 
 TEST(Verify, RandomProgramsAreAccepted) {
-  for (uint32_t seed = 1000; seed < 1100; ++seed) EXPECT_EQ(refusal(samples::random_tile_program(seed, 30), Form::Tile), "accepted") << seed;
+  for (uint32_t seed = 1000; seed < 1100; ++seed)
+    EXPECT_EQ(refusal(samples::random_tile_program(seed, 30), Form::Tile), "accepted") << seed;
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ Kernel scalar_arguments() {
         tl::if_(b, [&] { tl::store(y + 63, sum); });
       },
       [](Reference& r) {
-        for (int i = 0; i < 40; ++i) r.set(1, i, i < 32 ? r.in(0, i) : 1e300L);
+        for (int i = 0; i < 40; ++i) r.set(1, i, i < 32 ? r.in(0, i) : 1e300);
         r.set(1, 63, -3.0 + 60000.0 - static_cast<double>(int64_t{1} << 40) + static_cast<double>(0.1f));
       });
 }

@@ -159,7 +159,7 @@ Kernel scalar_atomic_in_a_loop() {
 
 template <class T>
 Kernel atomic_sum(std::string name) {
-  static constexpr int n = 100;
+  static constexpr int n = 30;
   return kernel(
       "atomic_sum_of_" + name, {4, 1, 1}, {formula<T>(4 * n, [](int64_t i) { return i % 3; }), zeroed<T>(3)},
       [](tl::Ptr<T> x, tl::Ptr<T> sums) {

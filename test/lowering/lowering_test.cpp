@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel of the suite on every engine: one test each, named after both.
-#include <gtest/gtest.h>
+#include <map>
 
-#include <strider/error.h>
+#include <gtest/gtest.h>
 
 #include "ir/verify.h"
 #include "lowering/runner.h"
@@ -11,10 +11,12 @@
 namespace strider::lowering {
 namespace {
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
+/// Computed once for each kernel of the suite.
+const Expected& expected(const Kernel& kernel) {
+  static std::map<const Kernel*, Expected> all;
+  auto known = all.find(&kernel);
+  if (known == all.end()) known = all.emplace(&kernel, expect(kernel)).first;
+  return known->second;
 }
 
 // --- engines
@@ -22,54 +24,31 @@ std::string joined(const std::vector<std::string>& lines) {
 void check_as_written(const Kernel& k) {
   ir::verify(k.program, ir::Form::Tile);
   Outcome outcome = run_tiles(k, k.program);
-  EXPECT_EQ(joined(outcome.reports), "");
+  EXPECT_EQ(interp::to_string(outcome.reports), "");
   EXPECT_EQ(differences_from_reference(k, outcome.images), "");
 }
 
 void check_prepared(const Kernel& k) {
-  ir::verify(expected(k).prepared, ir::Form::Tile);
-  EXPECT_EQ(joined(expected(k).outcome.reports), "");
+  EXPECT_EQ(interp::to_string(expected(k).outcome.reports), "");
   EXPECT_EQ(differences_from_reference(k, expected(k).outcome.images), "");
 }
 
-void check_lanes(const Kernel& k, int threads) {
-  ir::Function lanes = pass::lower(expected(k).prepared, lane_target(), threads);
-  ir::verify(lanes, ir::Form::Lanes);
-  EXPECT_EQ(lanes.threads, threads);
-  Outcome outcome = run_lanes(k, lanes);
-  EXPECT_EQ(joined(outcome.reports), "");
-  EXPECT_EQ(differences(k, expected(k).outcome.images, outcome.images), "");
+template <int threads>
+void check_threads(const Kernel& k) {
+  EXPECT_EQ(check_lanes(k, expected(k), threads), "");
 }
 
-void check_device(const Kernel& k, std::string_view device, const Target* target = nullptr) {
-  Outcome outcome = run_device(k, device, target);
-  EXPECT_EQ(differences(k, expected(k).outcome.images, outcome.images), "");
-}
-
-void check_cpu(const Kernel& k) { check_device(k, "cpu"); }
+void check_cpu(const Kernel& k) { EXPECT_EQ(check_device(k, expected(k), "cpu"), ""); }
 
 /// The oldest processors: short vectors, no fused multiply-add, no masked accesses.
 void check_old_cpu(const Kernel& k) {
   Target target = target_named("cpu:x86-64");
-  check_device(k, "cpu", &target);
-}
-
-bool has_cuda() {
-  static const bool found = [] {
-    try {
-      device_named("cuda");
-      return true;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Driver && error.kind() != ErrorKind::User) throw;
-      return false;
-    }
-  }();
-  return found;
+  EXPECT_EQ(check_device(k, expected(k), "cpu", &target), "");
 }
 
 void check_cuda(const Kernel& k) {
   if (!has_cuda()) GTEST_SKIP() << "no CUDA device opens here";
-  check_device(k, "cuda");
+  EXPECT_EQ(check_device(k, expected(k), "cuda"), "");
 }
 
 void check_ptx(const Kernel& k, const std::string& processor) {
@@ -85,13 +64,15 @@ struct Engine {
   void (*check)(const Kernel&);
 };
 
+void PrintTo(const Engine& engine, std::ostream* out) { *out << engine.name; }
+
 const Engine kEngines[] = {
     {"as_written", check_as_written},
     {"prepared", check_prepared},
-    {"1_thread", [](const Kernel& k) { check_lanes(k, 1); }},
-    {"4_threads", [](const Kernel& k) { check_lanes(k, 4); }},
-    {"32_threads", [](const Kernel& k) { check_lanes(k, 32); }},
-    {"128_threads", [](const Kernel& k) { check_lanes(k, 128); }},
+    {"1_thread", check_threads<1>},
+    {"4_threads", check_threads<4>},
+    {"32_threads", check_threads<32>},
+    {"128_threads", check_threads<128>},
     {"cpu", check_cpu},
     {"old_cpu", check_old_cpu},
     {"cuda", check_cuda},

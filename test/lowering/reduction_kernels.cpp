@@ -209,11 +209,11 @@ Kernel argmax(int n, int rows) {
       });
 }
 
-/// A combine without an identity: of two values the one nearer to 3, the left one if equal.
+/// A combine without an identity: of two values the one nearer to 3; no two are equally near.
 Kernel nearest(int n) {
   auto nearer = [](Real a, Real b) { return std::fabs(b - 3) < std::fabs(a - 3) ? b : a; };
   return kernel(
-      sized("combine_without_identity", n), {1, 1, 1}, {formula<float>(n, [](int64_t i) { return (i * 29) % 83 - 60.5; }), output<float>(1)},
+      sized("combine_without_identity", n), {1, 1, 1}, {formula<float>(n, [](int64_t i) { return (i * 29) % 83 * 2 - 60.25; }), output<float>(1)},
       [n](tl::Ptr<float> x, tl::Ptr<float> y) {
         auto v = tl::load(x + tl::arange(0, n));
         tl::store(y, tl::reduce(v, 0, [](auto a, auto b) { return tl::where(tl::abs(b - 3.0f) < tl::abs(a - 3.0f), b, a); }));

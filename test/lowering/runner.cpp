@@ -8,13 +8,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 
 #include "backend/interp/lane.h"
 #include "backend/interp/tile.h"
 #include "base/error.h"
-#include "ir/print.h"
 #include "ir/semantics.h"
 #include "ir/verify.h"
 #include "pass/pipeline.h"
@@ -134,7 +132,7 @@ HostMemory host_copy(const Image& image) {
 using Interpret = std::vector<interp::Report> (*)(const ir::Function&, const Grid&, std::span<const uint64_t>, const interp::InterpOptions&);
 
 Outcome interpret(const Kernel& kernel, const ir::Function& program, Interpret run) {
-  Outcome outcome{initial_images(kernel), {}};
+  Outcome outcome{initial_images(kernel)};
   std::vector<HostMemory> memories;
   std::vector<char*> bases;
   for (const Image& image : outcome.images) bases.push_back(memories.emplace_back(host_copy(image)).get());
@@ -146,7 +144,7 @@ Outcome interpret(const Kernel& kernel, const ir::Function& program, Interpret r
   for_each_buffer(kernel, [&](const Argument& a, size_t k) {
     options.memories.push_back({names[k].c_str(), bases[k] + outcome.images[k].offset, bytes_of(a)});
   });
-  for (const interp::Report& r : run(program, kernel.grid, slots_of(kernel, outcome.images, bases), options)) outcome.reports.push_back(r.text);
+  outcome.reports = run(program, kernel.grid, slots_of(kernel, outcome.images, bases), options);
   for (size_t k = 0; k < bases.size(); ++k) std::memcpy(outcome.images[k].bytes.data(), bases[k], outcome.images[k].bytes.size());
   return outcome;
 }
@@ -193,14 +191,10 @@ class DeviceImages {
 
 }  // namespace
 
-Outcome run_device(const Kernel& kernel, std::string_view name, const Target* other) {
+Outcome run_device(const Kernel& kernel, const ir::Function& lanes, std::string_view name, const Target& target) {
   Device& device = device_named(name);
-  const Target& target = other ? *other : device.target();
-  ir::Function lanes = pass::lower(expected(kernel).prepared, target);
-  Binary binary = compiler_for(target).compile(lanes, target);
-  std::unique_ptr<Executable> executable = device.load(binary);
-
-  Outcome outcome{initial_images(kernel), {}};
+  std::unique_ptr<Executable> executable = device.load(compiler_for(target).compile(lanes, target));
+  Outcome outcome{initial_images(kernel)};
   DeviceImages memory(device, outcome.images);
   std::vector<uint64_t> slots = slots_of(kernel, outcome.images, memory.bases);
   executable->launch(kernel.grid, slots);
@@ -209,14 +203,34 @@ Outcome run_device(const Kernel& kernel, std::string_view name, const Target* ot
   return outcome;
 }
 
-const Expected& expected(const Kernel& kernel) {
-  static std::map<const Kernel*, Expected> all;
-  auto [entry, fresh] = all.try_emplace(&kernel);
-  if (fresh) {
-    entry->second.prepared = pass::prepare(kernel.program);
-    entry->second.outcome = run_tiles(kernel, entry->second.prepared);
-  }
-  return entry->second;
+Expected expect(const Kernel& kernel) {
+  ir::Function prepared = pass::prepare(kernel.program);
+  ir::verify(prepared, ir::Form::Tile);
+  Outcome outcome = run_tiles(kernel, prepared);
+  return {std::move(prepared), std::move(outcome)};
+}
+
+std::string check_lanes(const Kernel& kernel, const Expected& expected, int threads) {
+  ir::Function lanes = pass::lower(expected.prepared, lane_target(), threads);
+  ir::verify(lanes, ir::Form::Lanes);
+  if (lanes.threads != threads) return fmt::format("lowered for {} threads, asked for {}\n", lanes.threads, threads);
+  Outcome outcome = run_lanes(kernel, lanes);
+  return interp::to_string(outcome.reports) + differences(kernel, expected.outcome.images, outcome.images);
+}
+
+std::string check_device(const Kernel& kernel, const Expected& expected, std::string_view device, const Target* other) {
+  const Target& target = other ? *other : device_named(device).target();
+  Outcome outcome = run_device(kernel, pass::lower(expected.prepared, target), device, target);
+  return differences(kernel, expected.outcome.images, outcome.images);
+}
+
+bool has_cuda() {
+  static const bool found = [] {
+    for (const std::string& name : available_devices())
+      if (name.starts_with("cuda")) return true;
+    return false;
+  }();
+  return found;
 }
 
 Target lane_target() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/interp/report.h"
 #include "ir/target.h"
 #include "lowering/kernels.h"
 
@@ -22,25 +23,31 @@ struct Image {
 std::vector<Image> initial_images(const Kernel& kernel);
 
 struct Outcome {
-  std::vector<Image> images;         // of the arguments that are buffers, in order
-  std::vector<std::string> reports;  // of an interpreter
+  std::vector<Image> images;             // of the arguments that are buffers, in order
+  std::vector<interp::Report> reports = {};  // of an interpreter
 };
 
 Outcome run_tiles(const Kernel& kernel, const ir::Function& program);
 Outcome run_lanes(const Kernel& kernel, const ir::Function& lanes);
-/// Compiles for the device's target (or the given one) and launches there.
-Outcome run_device(const Kernel& kernel, std::string_view device, const Target* target = nullptr);
+/// Compiles lane form for the target and launches it on the device.
+Outcome run_device(const Kernel& kernel, const ir::Function& lanes, std::string_view device, const Target& target);
 
-/// The kernel after pass::prepare, and the memory that it must leave.
+/// The kernel after pass::prepare, and what it does in the tile interpreter.
 struct Expected {
   ir::Function prepared;
   Outcome outcome;
 };
-/// Computed once per kernel of the suite.
-const Expected& expected(const Kernel& kernel);
+Expected expect(const Kernel& kernel);
 
 /// A target for the lane interpreter: warps of 32, vectors of 16 bytes.
 Target lane_target();
+
+/// What is wrong with one engine's outcome, in a few lines; empty if nothing is.
+std::string check_lanes(const Kernel& kernel, const Expected& expected, int threads);
+/// On a device, compiled for its own target unless another one is given.
+std::string check_device(const Kernel& kernel, const Expected& expected, std::string_view device, const Target* target = nullptr);
+/// True if a CUDA device opens here.
+bool has_cuda();
 
 /// One line for each difference, the first ones only; empty if there is none.
 std::string differences(const Kernel& kernel, const std::vector<Image>& wanted, const std::vector<Image>& found);

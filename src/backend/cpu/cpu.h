@@ -7,6 +7,7 @@
 namespace strider {
 
 Compiler& cpu_compiler();
-Device& cpu_device();
+/// The only one has number 0.
+std::unique_ptr<Device> open_cpu_device(int ordinal);
 
 }  // namespace strider

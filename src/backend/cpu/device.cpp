@@ -8,6 +8,10 @@
 #include <limits>
 #include <string>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/jit.h"
 #include "backend/slots.h"
@@ -65,6 +69,13 @@ class Pace {
   std::atomic<int64_t> nanoseconds_{kUnknown};
 };
 
+/// Streaming stores overtake ordinary ones, and so the word that this thread is done.
+void finish_streaming() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
 class CpuExecutable final : public Executable {
  public:
   explicit CpuExecutable(const Binary& binary) : code_(cpu::load_object(binary.code, binary.entry)), binary_(binary) {
@@ -80,13 +91,23 @@ class CpuExecutable final : public Executable {
   }
 
  private:
-  using Entry = void(const uint64_t* args, const int64_t* grid, int64_t begin, int64_t end, char* scratch);
+  using Entry = void(const uint64_t* args, const int64_t* grid, int32_t x, int32_t y, int32_t z, char* scratch);
   using Clock = std::chrono::steady_clock;
 
+  /// The programs [begin, end), axis 0 counting fastest.
   void run(const Grid& grid, std::span<const uint64_t> args, int64_t begin, int64_t end) {
     char* memory = scratch(binary_.scratch_bytes);
+    int64_t x = begin % grid[0], y = begin / grid[0] % grid[1], z = begin / grid[0] / grid[1];
     Clock::time_point start = Clock::now();
-    entry_(args.data(), grid.data(), begin, end, memory);
+    for (int64_t k = begin; k < end; ++k) {
+      entry_(args.data(), grid.data(), static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z), memory);
+      if (++x < grid[0]) continue;
+      x = 0;
+      if (++y < grid[1]) continue;
+      y = 0;
+      ++z;
+    }
+    finish_streaming();
     pace_.saw(end - begin, Clock::now() - start);
   }
 
@@ -135,9 +156,9 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-Device& cpu_device() {
-  static Device& device = *new CpuDevice;
-  return device;
+std::unique_ptr<Device> open_cpu_device(int ordinal) {
+  if (ordinal != 0) user_error("there is no device cpu:{}; there is one, cpu", ordinal);
+  return std::make_unique<CpuDevice>();
 }
 
 }  // namespace strider

@@ -37,9 +37,14 @@ bool Shadow::note(Cell& cell, const Access& access, uint32_t epoch) {
 
 std::optional<Conflict> Shadow::note(const Access& access) {
   std::optional<Conflict> conflict;
-  for (int k = 0; k < access.bytes; ++k) {
-    const uint64_t address = access.address + k;
-    Cell& cell = page(address >> kPageBits)[address & (kPageSize - 1)];
+  uint64_t at = access.address & (kPageSize - 1);
+  Cell* cells = page(access.address >> kPageBits).data();
+  for (int k = 0; k < access.bytes; ++k, ++at) {
+    if (at == kPageSize) {
+      cells = page((access.address + static_cast<uint64_t>(k)) >> kPageBits).data();
+      at = 0;
+    }
+    Cell& cell = cells[at];
     if (!note(cell, access, epoch_)) continue;
     if (!conflict) conflict = Conflict{cell.actor, ir::Value{cell.statement}};
     cell = {epoch_, access.actor, static_cast<uint32_t>(access.touch), access.statement.id};

@@ -2,6 +2,7 @@
 #include "codegen/llvm/arith.h"
 
 #include "base/error.h"
+#include "codegen/llvm/codegen.h"
 
 namespace strider::codegen {
 

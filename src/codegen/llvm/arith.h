@@ -6,9 +6,6 @@
 
 namespace strider::codegen {
 
-/// Whether the table has `op` for operands of `dtype`. Casts, bitcasts, `where` and addresses take any.
-bool can_spell(ir::Op op, DType dtype);
-
 /// A pointwise op.
 llvm::Value* emit_pointwise(Emitter& e, ir::Value v);
 

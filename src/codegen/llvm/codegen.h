@@ -14,6 +14,9 @@ namespace strider::codegen {
 /// Throws an unsupported error that names the op, the type and the target unless `lanes` is lane form that the target can spell.
 void check_legal(const ir::Function& lanes, const Target& target);
 
+/// Whether there is code for a pointwise op on operands of `dtype`. Casts, bitcasts, `where` and addresses take any.
+bool can_spell(ir::Op op, DType dtype);
+
 /// The symbol of a kernel in compiled code.
 std::string entry_name(const ir::Function& lanes);
 

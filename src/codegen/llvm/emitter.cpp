@@ -63,14 +63,4 @@ llvm::Value* Emitter::guarded(llvm::Value* condition, llvm::function_ref<llvm::V
   return chosen;
 }
 
-void add_param_attributes(Emitter& e, unsigned k) {
-  const ir::ParamInfo& info = e.f.param_info(static_cast<int>(k));
-  if (!e.f.type(e.f.params()[k]).is_pointer()) return;
-  llvm::AttrBuilder known(e.b.getContext());
-  if (info.divisible > 1) known.addAlignmentAttr(static_cast<uint64_t>(info.divisible));
-  if (info.no_alias) known.addAttribute(llvm::Attribute::NoAlias);
-  if (info.read_only) known.addAttribute(llvm::Attribute::ReadOnly);
-  e.program.function->addParamAttrs(k, known);
-}
-
 }  // namespace strider::codegen

@@ -36,8 +36,7 @@ struct Spelling {
   int swap_bytes;        // the narrowest compare-and-swap
   bool half_atomics;     // atomic f16 additions
   bool masks_are_bits;   // a vector of bools turns into an integer at no cost
-  void (*begin)(Emitter&);             // makes the function and fills in Emitter::program
-  llvm::Function* (*finish)(Emitter&);  // ends the program; gives the function that the device calls
+  void (*begin)(Emitter&);  // makes the function, fills in Emitter::program and the values of the parameters
   void (*barrier)(Emitter&);
   void (*streaming)(Emitter&, llvm::StoreInst*);  // marks a store of data that is not read soon
   llvm::Value* (*exchange)(Emitter&, llvm::Value* word, int64_t xor_mask);  // of one i32
@@ -80,16 +79,12 @@ struct Emitter {
   std::unordered_map<uint32_t, Values> results;  // of ops with regions, by ir::Value
   const llvm::TargetTransformInfo* costs = nullptr;
   bool converts_half = true;  // f16 conversions are instructions
-  bool streams = false;       // a streaming store was written
 };
 
-/// Writes all of `e.f` into `e.module`, whose triple and data layout are set; gives the function that the device calls.
-llvm::Function* emit_function(Emitter& e);
+/// Writes all of `e.f` into `e.module`, whose triple and data layout are set.
+void emit_function(Emitter& e);
 
 /// Whether the emitter knows `op`; pointwise ones depend on the dtype as well (arith.h).
 bool is_lane_op(ir::Op op);
-
-/// What is known about argument `k`, as attributes of the function's parameter.
-void add_param_attributes(Emitter& e, unsigned k);
 
 }  // namespace strider::codegen

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "base/error.h"
-#include "codegen/llvm/arith.h"
 #include "codegen/llvm/codegen.h"
+#include "codegen/llvm/emitter.h"
 
 namespace strider::codegen {
 

@@ -26,6 +26,7 @@ struct Access {
   llvm::Value* mask;     // may be null
   int64_t align;         // bytes, of the block
   bool streaming;
+  bool invariant;  // a load of memory that the program does not write
 };
 
 int64_t known_align(const ir::Node& node, const Spelling& spelling, DType dtype) {
@@ -41,6 +42,21 @@ llvm::Value* mask_or_null(Emitter& e, ir::Value v, int k) {
   return known && known->isAllOnesValue() ? nullptr : mask;
 }
 
+/// The argument that a pointer was computed from, if that is plain.
+ir::Value root_of(const ir::Function& f, ir::Value pointer) {
+  for (;;) switch (f[pointer].op) {
+      case Op::PtrAdd: case Op::Broadcast: case Op::Extract: case Op::Cast: pointer = f.operand(pointer, 0); break;
+      default: return pointer;
+    }
+}
+
+bool is_invariant(const ir::Function& f, ir::Value pointer) {
+  ir::Value root = root_of(f, pointer);
+  for (size_t k = 0; k < f.params().size(); ++k)
+    if (f.params()[k] == root) return f.param_info(static_cast<int>(k)).read_only && f.param_info(static_cast<int>(k)).no_alias;
+  return false;
+}
+
 Access access_of(Emitter& e, ir::Value v) {
   const ir::Node& node = e.f[v];
   bool is_load = node.op == Op::Load || node.op == Op::LoadBlock;
@@ -54,10 +70,14 @@ Access access_of(Emitter& e, ir::Value v) {
   if (is_load && !a.value) a.value = llvm::Constant::getNullValue(e.type(accessed));
   a.align = known_align(node, e.spelling, a.dtype);
   a.streaming = node.imm & ir::kStreaming;
+  a.invariant = is_load && is_invariant(e.f, e.f.operand(v, 0));
   return a;
 }
 
 // --- single elements
+
+/// The element's own alignment, or less where the block's is smaller.
+int64_t element_align(const Access& a) { return std::min<int64_t>(a.align, size_of(a.dtype)); }
 
 llvm::Value* to_memory(Emitter& e, llvm::Value* x, DType dtype) {
   if (dtype != DType::Bool) return x;
@@ -69,16 +89,19 @@ llvm::Value* from_memory(Emitter& e, llvm::Value* x, DType dtype) {
   return dtype == DType::Bool ? e.b.CreateICmpNE(x, llvm::Constant::getNullValue(x->getType())) : x;
 }
 
-llvm::Value* load_element(Emitter& e, DType dtype, llvm::Value* pointer, int64_t align) {
-  return from_memory(e, e.b.CreateAlignedLoad(e.memory_element(dtype), pointer, llvm::Align(align)), dtype);
+llvm::Value* load_plain(Emitter& e, const Access& a, llvm::Type* type, llvm::Value* pointer, int64_t align) {
+  llvm::LoadInst* loaded = e.b.CreateAlignedLoad(type, pointer, llvm::Align(static_cast<uint64_t>(align)));
+  if (a.invariant) loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(e.b.getContext(), {}));
+  return loaded;
 }
 
-llvm::Value* store_element(Emitter& e, DType dtype, llvm::Value* pointer, llvm::Value* value, int64_t align) {
-  return e.b.CreateAlignedStore(to_memory(e, value, dtype), pointer, llvm::Align(align));
+llvm::Value* load_element(Emitter& e, const Access& a, llvm::Value* pointer) {
+  return from_memory(e, load_plain(e, a, e.memory_element(a.dtype), pointer, element_align(a)), a.dtype);
 }
 
-/// The element's own alignment, or less where the block's is smaller.
-int64_t element_align(const Access& a) { return std::min<int64_t>(a.align, size_of(a.dtype)); }
+void store_element(Emitter& e, const Access& a, llvm::Value* pointer, llvm::Value* value) {
+  e.b.CreateAlignedStore(to_memory(e, value, a.dtype), pointer, llvm::Align(static_cast<uint64_t>(element_align(a))));
+}
 
 llvm::Value* element_pointer(Emitter& e, const Access& a, int64_t lane) {
   if (a.pointer->getType()->isVectorTy()) return e.lane(a.pointer, lane);
@@ -123,12 +146,14 @@ llvm::Value* each_lane(Emitter& e, const Access& a, llvm::Value* otherwise,
 }
 
 llvm::Value* load_lanes(Emitter& e, const Access& a) {
-  return each_lane(e, a, a.value, [&](llvm::Value* p, int64_t) { return load_element(e, a.dtype, p, element_align(a)); });
+  return each_lane(e, a, a.value, [&](llvm::Value* p, int64_t) { return load_element(e, a, p); });
 }
 
 llvm::Value* store_lanes(Emitter& e, const Access& a) {
-  return each_lane(e, a, nullptr,
-                   [&](llvm::Value* p, int64_t k) { return store_element(e, a.dtype, p, e.lane(a.value, k), element_align(a)); });
+  return each_lane(e, a, nullptr, [&](llvm::Value* p, int64_t k) {
+    store_element(e, a, p, e.lane(a.value, k));
+    return nullptr;
+  });
 }
 
 // --- blocks without a mask
@@ -154,7 +179,7 @@ llvm::Value* load_whole(Emitter& e, const Access& a) {
   llvm::Type* type = piece_type(e, a, bytes);
   Values pieces;
   for (int64_t k = 0; k < a.lanes; k += elements) {
-    llvm::Value* piece = e.b.CreateAlignedLoad(type, element_pointer(e, a, k), llvm::Align(std::min(a.align, bytes)));
+    llvm::Value* piece = load_plain(e, a, type, element_pointer(e, a, k), std::min(a.align, bytes));
     pieces.push_back(e.b.CreateBitCast(piece, e.with_lanes(e.memory_element(a.dtype), elements)));
   }
   if (elements == 1 && a.lanes > 1) {
@@ -194,7 +219,7 @@ llvm::Value* store_whole(Emitter& e, const Access& a) {
   llvm::Value* data = to_memory(e, a.value, a.dtype);
   for (int64_t k = 0; k < a.lanes; k += elements) {
     llvm::Value* piece = as_piece(e, slice(e, data, k, elements), piece_type(e, a, bytes));
-    auto* store = e.b.CreateAlignedStore(piece, element_pointer(e, a, k), llvm::Align(std::min(a.align, bytes)));
+    auto* store = e.b.CreateAlignedStore(piece, element_pointer(e, a, k), llvm::Align(static_cast<uint64_t>(std::min(a.align, bytes))));
     if (a.streaming) e.spelling.streaming(e, store);
   }
   return nullptr;

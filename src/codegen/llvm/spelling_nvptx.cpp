@@ -62,11 +62,22 @@ llvm::Function* make_kernel(Emitter& e) {
   return kernel;
 }
 
+/// What is known about argument `k`. By it LLVM uses the read-only cache, also for pointers that loops carry.
+void add_attributes(Emitter& e, unsigned k) {
+  const ir::ParamInfo& info = e.f.param_info(static_cast<int>(k));
+  if (!e.f.type(e.f.params()[k]).is_pointer()) return;
+  llvm::AttrBuilder known(e.b.getContext());
+  if (info.divisible > 1) known.addAlignmentAttr(static_cast<uint64_t>(info.divisible));
+  if (info.no_alias) known.addAttribute(llvm::Attribute::NoAlias);
+  if (info.read_only) known.addAttribute(llvm::Attribute::ReadOnly);
+  e.program.function->addParamAttrs(k, known);
+}
+
 void begin(Emitter& e) {
   e.program.function = make_kernel(e);
   e.b.SetInsertPoint(e.block("entry"));
   for (unsigned k = 0; k < e.f.params().size(); ++k) {
-    add_param_attributes(e, k);
+    add_attributes(e, k);
     llvm::Value* argument = e.program.function->getArg(k);
     bool is_bool = e.f.type(e.f.params()[k]) == ir::Type::scalar(DType::Bool);
     e.value(e.f.params()[k]) = is_bool ? e.b.CreateIsNotNull(argument) : argument;
@@ -77,11 +88,6 @@ void begin(Emitter& e) {
   }
   e.program.thread = read(e, Intrinsic::nvvm_read_ptx_sreg_tid_x, 0, static_cast<uint32_t>(e.f.threads));
   if (e.f.scratch_bytes > 0) e.program.scratch = shared_memory(e);
-}
-
-llvm::Function* finish(Emitter& e) {
-  e.b.CreateRetVoid();
-  return e.program.function;
 }
 
 void barrier(Emitter& e) {
@@ -106,7 +112,6 @@ constexpr Spelling kNvptxSpelling = {
     .half_atomics = true,
     .masks_are_bits = false,
     .begin = begin,
-    .finish = finish,
     .barrier = barrier,
     .streaming = streaming,
     .exchange = exchange,

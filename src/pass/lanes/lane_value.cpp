@@ -13,12 +13,15 @@ namespace strider::pass {
 using namespace ir;
 
 LaneValue LaneMath::affine(Value base, std::vector<int64_t> offsets) const {
-  bool equal = std::all_of(offsets.begin(), offsets.end(), [&](int64_t o) { return o == offsets[0]; });
-  if (!equal) return {base, std::move(offsets), false};
-  int64_t offset = offsets.empty() ? 0 : offsets[0];
-  if (offset == 0) return uniform(base);
-  if (b_.type(base).is_pointer()) return uniform(b_.ptr_add(base, b_.i64(offset)));
-  return uniform(b_.add(base, b_.constant_int(b_.type(base), offset)));
+  int64_t least = offsets.empty() ? 0 : *std::min_element(offsets.begin(), offsets.end());
+  bool equal = true;
+  for (int64_t& o : offsets) {
+    o -= least;
+    equal &= o == 0;
+  }
+  if (least != 0)
+    base = b_.type(base).is_pointer() ? b_.ptr_add(base, b_.i64(least)) : b_.add(base, b_.constant_int(b_.type(base), least));
+  return equal ? uniform(base) : LaneValue{base, std::move(offsets), false};
 }
 
 Value LaneMath::materialize(const LaneValue& v) const {
@@ -65,8 +68,8 @@ LaneValue LaneMath::apply_constants(Op op, DType dtype, std::span<const std::vec
 
 /// True if base is a multiple of `block` (a power of two) and every lane lies in the block that starts there.
 bool LaneMath::stays_in_block(const LaneValue& v, int64_t block) const {
-  auto [least, most] = std::minmax_element(v.offsets.begin(), v.offsets.end());
-  return *least >= 0 && *most < block && facts_.divisor(v.base) >= block;
+  int64_t most = *std::max_element(v.offsets.begin(), v.offsets.end());
+  return most < block && facts_.divisor(v.base) >= block;
 }
 
 LaneValue LaneMath::cast(const LaneValue& v, DType to) const {

@@ -13,7 +13,7 @@ namespace strider::pass {
 
 struct LaneValue {
   ir::Value base;                // a scalar, or a vector
-  std::vector<int64_t> offsets;  // added to a scalar base in each lane (elements, for addresses); empty: none
+  std::vector<int64_t> offsets;  // added to a scalar base in each lane (elements, for addresses), the least is 0; empty: none
   bool is_vector = false;
 
   bool is_uniform() const { return !is_vector && offsets.empty(); }
@@ -28,7 +28,7 @@ class LaneMath {
   int64_t lanes() const { return lanes_; }
   LaneValue uniform(ir::Value scalar) const { return {scalar, {}, false}; }
   LaneValue constant(DType dtype, int64_t value) const { return uniform(b_.constant_int(ir::Type::scalar(dtype), value)); }
-  /// base + offsets, simplified where the offsets are all equal.
+  /// base + offsets, with the least offset moved into the base.
   LaneValue affine(ir::Value base, std::vector<int64_t> offsets) const;
   /// A value that has one vector, or one scalar where there is a single lane.
   LaneValue vector(ir::Value v) const { return {v, {}, lanes_ > 1}; }

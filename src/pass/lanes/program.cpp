@@ -57,9 +57,24 @@ void LaneProgram::lower_statement(Value v) {
 
 void LaneProgram::lower_scalar(Value v) {
   const Node& n = f_[v];
+  if (n.operand_count == 1 && !f_.type(f_.operand(v, 0)).is_scalar()) return lower_single_element(v);
   Values operands;
   for (Value o : f_.operands(v)) operands.push_back(map_[o.id]);
   map_[v.id] = b_.emit(n.op, operands, n.imm, &n.type);
+}
+
+/// A scalar that is the one element of a tile.
+void LaneProgram::lower_single_element(Value v) {
+  Value tile = f_.operand(v, 0);
+  Pass pass{layout_of(f_.type(tile).shape), nullptr, {}};
+  STRIDER_CHECK(has(f_[v].op, Shapes) && pass.layout.rank() == 0);
+  pass_ = &pass;
+  phase();
+  each_slot(pass.layout, [&](const Slot& slot) {
+    pass.slot = &slot;
+    map_[v.id] = eval_here(tile).base;
+  });
+  pass_ = nullptr;
 }
 
 /// A scalar access is done once, by thread 0; what it gives goes to all threads through scratch.
@@ -213,6 +228,9 @@ void LaneProgram::lower_in_nest(Value v) {
   LaneMath m = math(pass_->layout);
   if ((n.flags & kInline) || n.op == Op::Result) return;
   if (n.op == Op::Reduce || n.op == Op::Scan) return gather_fold(v, slot);
+  // Threads that repeat lanes read what the owner writes. Such a nest has a single slot, so they can wait for each other.
+  bool repeated = pass_->layout.threads < threads_;
+  if (repeated && has(n.op, Reads | Writes)) phase();
   std::vector<LaneValue> x;
   for (Value o : f_.operands(v)) x.push_back(eval_here(o));
   auto operand = [&](size_t k) { return k < x.size() ? x[k] : LaneValue{}; };

@@ -60,6 +60,7 @@ class LaneProgram {
   void lower_region(ir::RegionId region);
   void lower_statement(Value v);
   void lower_scalar(Value v);
+  void lower_single_element(Value v);
   void lower_scalar_memory(Value v);
   void lower_nest(Value v);
   void lower_in_nest(Value v);

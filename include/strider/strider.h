@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of Strider's public interface.
+#pragma once
+
+#include <strider/device.h>
+#include <strider/dtype.h>
+#include <strider/error.h>
+#include <strider/kernel.h>
+#include <strider/ops.h>
+#include <strider/pointwise.h>
+#include <strider/tensor.h>
+#include <strider/tile.h>
+#include <strider/value.h>

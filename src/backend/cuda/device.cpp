@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU: its primary context, memory, modules loaded from PTX, and launches on the default stream, which run in order.
+#include <charconv>
+#include <limits>
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/driver.h"
+#include "backend/slots.h"
+#include "base/error.h"
+
+namespace strider {
+namespace {
+
+constexpr Grid kGridLimits = {0x7fffffff, 0xffff, 0xffff};
+constexpr int64_t kStaticSharedLimit = 48 << 10;  // more must be asked for
+
+int attribute(int device, CudaDeviceAttribute what) {
+  int value = 0;
+  cuda_driver().device_attribute(&value, what, device);
+  return value;
+}
+
+/// The newest known target that a GPU of this compute capability runs.
+Target target_for(int device) {
+  constexpr std::string_view kPrefix = "cuda:sm_";
+  int capability = 10 * attribute(device, kCudaMajor) + attribute(device, kCudaMinor), best = 0;
+  for (const std::string& name : known_targets()) {
+    int known = 0;
+    if (name.starts_with(kPrefix)) std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), known);
+    if (known <= capability) best = std::max(best, known);
+  }
+  if (best == 0) unsupported_error("cuda:{}: compute capability {} is older than any that is supported", device, capability);
+  return target_named(fmt::format("{}{}", kPrefix, best));
+}
+
+/// Makes the device's context current in this thread, and the one before it again at the end: a host may use others.
+class Current {
+ public:
+  explicit Current(CudaContext context) {
+    cuda_driver().context_get(&before_);
+    changed_ = before_ != context;
+    if (changed_) cuda_driver().context_set(context);
+  }
+  ~Current() {
+    if (changed_) cuda_driver().context_set.result(before_);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  CudaContext before_ = nullptr;
+  bool changed_;
+};
+
+/// Loads PTX; an error carries what the driver's compiler said.
+CudaModule load_module(const Binary& binary) {
+  constexpr uintptr_t kLogBytes = 4096;
+  std::string text(binary.code.begin(), binary.code.end()), log(kLogBytes, '\0');
+  int options[] = {kCudaErrorLog, kCudaErrorLogBytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes)};
+  CudaModule module = nullptr;
+  try {
+    cuda_driver().module_load(&module, text.c_str(), 2, options, values);
+  } catch (const Error& error) {
+    driver_error("{}: {}; {}", binary.entry, error.what(), log.c_str());
+  }
+  return module;
+}
+
+class CudaExecutable final : public Executable {
+ public:
+  CudaExecutable(const Binary& binary, CudaContext context) : context_(context), binary_(binary) {
+    Current current(context_);
+    module_ = load_module(binary);
+    binary_.code.clear();
+    try {
+      find_function();
+    } catch (...) {
+      cuda_driver().module_unload.result(module_);
+      throw;
+    }
+  }
+  ~CudaExecutable() override {
+    try {
+      Current current(context_);
+      cuda_driver().module_unload.result(module_);
+    } catch (const Error&) {
+      // The context is gone, and the module with it.
+    }
+  }
+
+  void launch(const Grid& grid, std::span<const uint64_t> args) override {
+    check_arguments(binary_, args.size());
+    if (count_programs(binary_.entry, grid, kGridLimits) == 0) return;
+    Current current(context_);
+    constexpr size_t kMost = 128;
+    void* pointers[kMost];
+    if (args.size() > kMost) unsupported_error("{}: {} arguments, at most {} are possible", binary_.entry, args.size(), kMost);
+    for (size_t k = 0; k < args.size(); ++k) pointers[k] = const_cast<uint64_t*>(&args[k]);
+    auto size = [&](int axis) { return static_cast<unsigned>(grid[static_cast<size_t>(axis)]); };
+    cuda_driver().launch(function_, size(0), size(1), size(2), static_cast<unsigned>(binary_.threads), 1, 1,
+                         static_cast<unsigned>(binary_.scratch_bytes), nullptr, pointers, nullptr);
+  }
+
+ private:
+  void find_function() {
+    cuda_driver().module_function(&function_, module_, binary_.entry.c_str());
+    if (binary_.scratch_bytes > kStaticSharedLimit)
+      cuda_driver().function_attribute(function_, kCudaDynamicSharedBytes, static_cast<int>(binary_.scratch_bytes));
+  }
+
+  CudaContext context_;
+  CudaModule module_ = nullptr;
+  CudaFunction function_ = nullptr;
+  Binary binary_;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+    cuda_driver().device_get(&device_, ordinal);
+    target_ = target_for(device_);
+    cuda_driver().context_retain(&context_, device_);
+  }
+
+  std::string name() const override { return fmt::format("cuda:{}", ordinal_); }
+  std::string description() const override {
+    char name[256] = {};
+    size_t bytes = 0;
+    int version = 0;
+    cuda_driver().device_name(name, sizeof name - 1, device_);
+    cuda_driver().device_memory(&bytes, device_);
+    cuda_driver().driver_version(&version);
+    return fmt::format("{}, {} multiprocessors, {:.1f} GiB, CUDA {}.{}, {}", name, attribute(device_, kCudaMultiprocessors),
+                       static_cast<double>(bytes) / (1 << 30), version / 1000, version % 1000 / 10, target_.processor);
+  }
+  const Target& target() const override { return target_; }
+
+  std::unique_ptr<Executable> load(const Binary& binary) override {
+    check_target(binary);
+    return std::make_unique<CudaExecutable>(binary, context_);
+  }
+
+  void* allocate(int64_t bytes) override {
+    if (bytes < 0) user_error("{}: allocation of {} bytes", name(), bytes);
+    Current current(context_);
+    CudaPointer pointer = 0;
+    cuda_driver().memory_allocate(&pointer, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+    return reinterpret_cast<void*>(pointer);
+  }
+  void release(void* memory) noexcept override {
+    if (!memory) return;
+    try {
+      Current current(context_);
+      cuda_driver().memory_free.result(reinterpret_cast<CudaPointer>(memory));
+    } catch (const Error&) {
+      // The context is gone, and its memory with it.
+    }
+  }
+
+  void copy_in(void* device, const void* host, int64_t bytes) override {
+    Current current(context_);
+    cuda_driver().copy_to_device(reinterpret_cast<CudaPointer>(device), host, static_cast<size_t>(bytes));
+  }
+  void copy_out(void* host, const void* device, int64_t bytes) override {
+    Current current(context_);
+    cuda_driver().copy_to_host(host, reinterpret_cast<CudaPointer>(device), static_cast<size_t>(bytes));
+  }
+  void fill_zero(void* device, int64_t bytes) override {
+    Current current(context_);
+    cuda_driver().fill_bytes(reinterpret_cast<CudaPointer>(device), 0, static_cast<size_t>(bytes));
+  }
+  void synchronize() override {
+    Current current(context_);
+    cuda_driver().context_synchronize();
+  }
+
+ private:
+  /// PTX runs on its own architecture and all newer ones.
+  void check_target(const Binary& binary) const {
+    Target wanted = target_named(binary.target);
+    if (wanted.isa != Isa::Nvptx || wanted.processor > target_.processor)
+      user_error("{}: compiled for {}, which {} ({}) does not run", binary.entry, wanted.name, name(), target_.name);
+  }
+
+  int ordinal_, device_ = 0;
+  CudaContext context_ = nullptr;
+  Target target_;
+};
+
+}  // namespace
+
+int cuda_device_count() noexcept {
+  try {
+    int count = 0;
+    cuda_driver().device_count(&count);
+    return count;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+std::unique_ptr<Device> open_cuda_device(int ordinal) {
+  int count = 0;
+  cuda_driver().device_count(&count);
+  if (ordinal < 0 || ordinal >= count) user_error("there is no device cuda:{}; the driver shows {}", ordinal, count);
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+}  // namespace strider

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/builtins.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "front/trace/kernel.h"
+#include "ops/kernels.h"
+#include "runtime/generate.h"
+#include "runtime/shape.h"
+
+#include <strider/ops.h>
+
+namespace strider::inline v0::ops {
+namespace {
+
+using pointwise::Role;
+
+constexpr std::string_view kLayouts[] = {"flat", "rows", "strided", "transposed"};
+constexpr std::string_view kBlocks[] = {"1024", "256", "4096", "8192"};
+
+/// Operands of f32 matrices in a layout, at made-up addresses that do not overlap; `where` takes a bool first.
+class Example {
+ public:
+  static constexpr int64_t kSize = 4096;
+
+  Example(const detail::OperatorDecl& op, std::string_view layout) {
+    for (size_t k = 0; k < op.outputs + op.arguments; ++k) {
+      bool is_output = k < op.outputs, is_last = k + 1 == op.outputs + op.arguments;
+      bool is_condition = op.name == "where" && k == op.outputs;
+      shapes_.push_back(layout == "rows" && is_last ? Dims{1, kSize} : Dims{kSize, kSize});
+      strides_.push_back(strides(layout, is_output, is_last));
+      operands_.push_back({is_output ? Role::Output : Role::Input, is_condition ? DType::Bool : DType::F32,
+                           reinterpret_cast<const void*>((k + 1) << 32)});
+    }
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      operands_[k].shape = &shapes_[k];
+      operands_[k].strides = &strides_[k];
+    }
+  }
+
+  std::span<const pointwise::Operand> operands() const { return operands_; }
+
+ private:
+  static Dims strides(std::string_view layout, bool is_output, bool is_last) {
+    if (layout == "strided" && !is_output) return {2 * kSize, 2};
+    if (layout == "transposed" && is_last) return {1, kSize};
+    return {kSize, 1};
+  }
+
+  std::vector<Dims> shapes_, strides_;
+  std::vector<pointwise::Operand> operands_;
+};
+
+ir::Function operator_tile(const detail::OperatorDecl& op, const Target& target, std::string_view layout) {
+  Example example(op, layout);
+  std::vector<pointwise::ArgumentType> types;
+  for (const pointwise::Operand& o : example.operands().subspan(op.outputs)) types.push_back({true, o.dtype});
+  return generate(op, type_operator(op, types), pointwise::plan(example.operands(), target).key);
+}
+
+template <class Op>
+Builtin operator_builtin(const Op&) {
+  const detail::OperatorDecl& decl = Op::get().untyped().declaration();
+  return {decl.name, "operator", [&decl](const Target& t, std::string_view layout) { return operator_tile(decl, t, layout); }};
+}
+
+Builtin kernel_builtin(const Kernel& kernel) {
+  return {kernel.declaration().name, "kernel", [&kernel](const Target&, std::string_view block) {
+    return front::trace_kernel(kernel, {{"BLOCK", std::stoll(std::string(block))}});
+  }};
+}
+
+std::vector<Builtin> make_builtins() {
+  std::vector<Builtin> list;
+  auto add_operators = [&](const auto&... op) { (list.push_back(operator_builtin(op)), ...); };
+  add_operators(add, sub, mul, div, neg, abs, copy, minimum, maximum, clamp, where, exp, log, sqrt, tanh, erf, sigmoid, relu, silu,
+                gelu, gelu_tanh);
+  for (const Kernel* k : {&vector_add_kernel(), &l1_norm_kernel(), &softmax_kernel(), &layer_norm_kernel()})
+    list.push_back(kernel_builtin(*k));
+  return list;
+}
+
+std::span<const std::string_view> variant_list(const Builtin& builtin) {
+  return builtin.kind == "operator" ? std::span<const std::string_view>(kLayouts) : kBlocks;
+}
+
+}  // namespace
+
+std::span<const Builtin> builtins() {
+  static const auto& list = *new std::vector<Builtin>(make_builtins());
+  return list;
+}
+
+const Builtin& builtin_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Builtin& b : builtins()) {
+    if (b.name == name) return b;
+    names.push_back(b.name);
+  }
+  user_error("there is no builtin {}; there are {}", name, fmt::join(names, ", "));
+}
+
+std::vector<std::string> variants(const Builtin& builtin) {
+  auto list = variant_list(builtin);
+  return {list.begin(), list.end()};
+}
+
+}  // namespace strider::v0::ops

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table from plain bytes to things that are made once and kept. Reading takes no lock.
+#pragma once
+
+#include <xxhash.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strider {
+
+/// The bytes of an object of a type without padding.
+template <class T>
+std::string_view bytes_of(const T* data, size_t count) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const char*>(data), count * sizeof(T)};
+}
+
+/// Open addressing over pointers to entries. A larger table replaces the smaller one, which stays for its last readers.
+template <class T>
+class Cache {
+ public:
+  Cache() { grow(); }
+
+  /// The value of `key`, or null.
+  T* find(std::string_view key) const {
+    uint64_t hash = XXH3_64bits(key.data(), key.size());
+    const Table* table = table_.load(std::memory_order_acquire);
+    for (uint64_t i = hash;; ++i) {
+      Entry* entry = table->slots[i & table->mask].load(std::memory_order_acquire);
+      if (!entry) return nullptr;
+      if (entry->hash == hash && entry->key == key) return entry->value.get();
+    }
+  }
+
+  /// The value of `key`, made by `make()` (a unique_ptr) if there is none; of several callers one makes it, the others wait.
+  /// If it throws, nothing is kept.
+  template <class Make>
+  T& find_or_make(std::string_view key, Make&& make) {
+    std::lock_guard lock(mutex_);
+    if (T* found = find(key)) return *found;
+    auto entry = std::make_unique<Entry>(Entry{XXH3_64bits(key.data(), key.size()), std::string(key), make()});
+    if (2 * (entries_.size() + 1) > tables_.back()->mask + 1) grow();
+    put(*tables_.back(), entry.get());
+    entries_.push_back(std::move(entry));
+    return *entries_.back()->value;
+  }
+
+  size_t size() const {
+    std::lock_guard lock(mutex_);
+    return entries_.size();
+  }
+
+ private:
+  struct Entry {
+    uint64_t hash;
+    std::string key;
+    std::unique_ptr<T> value;
+  };
+  struct Table {
+    explicit Table(uint64_t size) : mask(size - 1), slots(new std::atomic<Entry*>[size]()) {}
+    uint64_t mask;
+    std::unique_ptr<std::atomic<Entry*>[]> slots;
+  };
+
+  static void put(Table& table, Entry* entry) {
+    uint64_t i = entry->hash;
+    while (table.slots[i & table.mask].load(std::memory_order_relaxed)) ++i;
+    table.slots[i & table.mask].store(entry, std::memory_order_release);
+  }
+
+  void grow() {
+    auto larger = std::make_unique<Table>(tables_.empty() ? 16 : 2 * (tables_.back()->mask + 1));
+    for (const auto& entry : entries_) put(*larger, entry.get());
+    table_.store(larger.get(), std::memory_order_release);
+    tables_.push_back(std::move(larger));
+  }
+
+  std::atomic<Table*> table_{nullptr};
+  mutable std::recursive_mutex mutex_;  // recursive: making a kernel runs code of the user's
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::unique_ptr<Table>> tables_;
+};
+
+}  // namespace strider

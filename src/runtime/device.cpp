@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <strider/device.h>
+
+#include "backend/backend.h"
+#include "runtime/compile.h"
+
+namespace strider {
+inline namespace v0 {
+
+std::vector<std::string> devices() { return available_devices(); }
+std::string describe_device(std::string_view device) { return device_named(device).description(); }
+void synchronize(std::string_view device) { device_named(device).synchronize(); }
+
+Stats stats() {
+  const Counters& c = counters();
+  return {c.compiles.load(std::memory_order_relaxed), c.memory_hits.load(std::memory_order_relaxed)};
+}
+
+}  // namespace v0
+}  // namespace strider

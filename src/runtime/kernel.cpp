@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch of a kernel: arguments -> facts -> table -> launch.
+#include <strider/kernel.h>
+
+#include <bit>
+
+#include "base/error.h"
+#include "front/trace/kernel.h"
+#include "ir/print.h"
+#include "runtime/cache.h"
+#include "runtime/compile.h"
+#include "runtime/naming.h"
+#include "runtime/number.h"
+#include "runtime/shape.h"
+
+#include <strider/tensor.h>
+
+namespace strider {
+inline namespace v0 {
+
+using detail::KernelDecl;
+using detail::ParamDecl;
+using detail::ParamKind;
+using front::ArgumentFact;
+
+namespace {
+
+constexpr size_t kMaxParams = 64;
+constexpr int64_t kMaxGrid[] = {INT32_MAX, 65535, 65535};
+
+/// The bytes between the first and the last element of a pointer's tensor.
+struct Range {
+  uintptr_t begin = 0, end = 0;
+};
+Range range_of(const TensorView& v) {
+  Extent e = extent(v.shape(), v.strides());
+  auto first = reinterpret_cast<uintptr_t>(v.data());
+  return {first + static_cast<uintptr_t>(e.low * size_of(v.dtype())), first + static_cast<uintptr_t>((e.high + 1) * size_of(v.dtype()))};
+}
+
+/// The arguments of one launch, sorted out: facts for the specialisation, slots for the launch.
+class Binding {
+ public:
+  Binding(const KernelDecl& kernel, std::span<const Argument> arguments) : kernel_(kernel) {
+    if (kernel.params.size() > kMaxParams) user_error("{} parameters, at most {} are possible", kernel.params.size(), kMaxParams);
+    if (!arguments.empty() && arguments.back().kind() == Argument::Constants) {
+      for (const Constant& c : arguments.back().constants()) bind_constant(front::constant_named(kernel, c.name), c.value);
+      arguments = arguments.first(arguments.size() - 1);
+    }
+    size_t expected = kernel.params.size() - static_cast<size_t>(std::popcount(bound_));
+    if (arguments.size() != expected) wrong_count(arguments.size(), expected);
+    size_t next = 0;
+    for (size_t k = 0; k < kernel.params.size(); ++k)
+      if (!(bound_ >> k & 1)) bind(k, arguments[next++]);
+    find_aliases();
+    if (!device_) device_ = &device_named("cpu");
+  }
+
+  Device& device() const { return *device_; }
+  std::span<const ArgumentFact> facts() const { return {facts_, kernel_.params.size()}; }
+  std::span<const uint64_t> slots() const { return {slots_, count_}; }
+
+  LaunchConstants constants(int64_t* values) const {
+    for (size_t k = 0; k < kernel_.params.size(); ++k) values[k] = facts_[k].constant;
+    return {kernel_, {values, kernel_.params.size()}};
+  }
+
+ private:
+  std::string name(size_t param) const { return front::name_of(kernel_, param); }
+
+  [[noreturn]] void wrong_count(size_t found, size_t expected) const {
+    std::string names;
+    for (size_t k = 0; k < kernel_.params.size(); ++k)
+      if (!(bound_ >> k & 1)) names += (names.empty() ? "" : ", ") + name(k);
+    user_error("{} arguments given, expected {} ({})", found, expected, names);
+  }
+
+  void bind_constant(size_t param, int64_t value) {
+    if (bound_ >> param & 1) user_error("the constant {} is given twice", name(param));
+    bound_ |= uint64_t{1} << param;
+    facts_[param].constant = value;
+  }
+
+  void bind(size_t param, const Argument& a) {
+    switch (kernel_.params[param].kind) {
+      case ParamKind::Constant:
+        if (a.kind() != Argument::Int) user_error("argument {} is {}, expected a constant integer", name(param), kind_text(a));
+        return bind_constant(param, a.as_int());
+      case ParamKind::Pointer: return bind_pointer(param, a);
+      case ParamKind::Scalar: return bind_number(param, a);
+    }
+  }
+
+  static std::string kind_text(const Argument& a) {
+    switch (a.kind()) {
+      case Argument::Tensor: return fmt::format("a tensor of {}", name_of(a.view().dtype()));
+      case Argument::Bool: return "a bool";
+      case Argument::Int:
+      case Argument::Unsigned: return "an integer";
+      case Argument::Float: return "a float";
+      default: return "neither a tensor nor a number";
+    }
+  }
+
+  void bind_pointer(size_t param, const Argument& a) {
+    const ParamDecl& p = kernel_.params[param];
+    if (a.kind() != Argument::Tensor || (!p.any_dtype && a.view().dtype() != p.dtype))
+      user_error("argument {} is {}, expected a tensor{}", name(param), kind_text(a), p.any_dtype ? "" : fmt::format(" of {}", name_of(p.dtype)));
+    const TensorView& v = a.view();
+    if (!device_) device_ = &v.device_object();
+    if (device_ != &v.device_object()) user_error("argument {} is on {}, others are on {}", name(param), v.device(), device_->name());
+    constexpr int kMostAlign = 6;
+    auto address = reinterpret_cast<uint64_t>(v.data());
+    int align = std::min(std::countr_zero(address), kMostAlign);
+    facts_[param].dtype = v.dtype();
+    facts_[param].log2_align = static_cast<uint8_t>(align < 4 ? std::countr_zero(static_cast<unsigned>(size_of(v.dtype()))) : align);
+    ranges_[param] = range_of(v);
+    slots_[count_++] = address;
+  }
+
+  void bind_number(size_t param, const Argument& a) {
+    DType wanted = kernel_.params[param].dtype;
+    bool is_kind = a.is_number() && (is_float(wanted) || (a.kind() != Argument::Float && (is_int(wanted) || a.kind() == Argument::Bool)));
+    if (!is_kind) user_error("argument {} is {}, expected {}", name(param), kind_text(a), name_of(wanted));
+    if (!fits(a, wanted)) user_error("argument {} is {}, which does not fit {}", name(param), text_of(a), name_of(wanted));
+    facts_[param].dtype = wanted;
+    facts_[param].divisible_by_16 = is_int(wanted) && a.as_int() % 16 == 0;
+    slots_[count_++] = bits_of(a, wanted);
+  }
+
+  /// Which pointers reach memory that no other one does.
+  void find_aliases() {
+    for (size_t k = 0; k < kernel_.params.size(); ++k) {
+      if (kernel_.params[k].kind != ParamKind::Pointer) continue;
+      facts_[k].no_alias = 1;
+      for (size_t j = 0; j < kernel_.params.size(); ++j)
+        if (j != k && kernel_.params[j].kind == ParamKind::Pointer && ranges_[k].begin < ranges_[j].end && ranges_[j].begin < ranges_[k].end)
+          facts_[k].no_alias = 0;
+    }
+  }
+
+  const KernelDecl& kernel_;
+  Device* device_ = nullptr;
+  uint64_t bound_ = 0;  // bit k: parameter k is a constant that has its value
+  size_t count_ = 0;
+  ArgumentFact facts_[kMaxParams];
+  Range ranges_[kMaxParams];
+  uint64_t slots_[kMaxParams];
+};
+
+Grid checked_grid(const Dims& size) {
+  if (size.rank() < 1 || size.rank() > 3) user_error("the grid has {} numbers, expected 1 to 3", size.rank());
+  Grid grid{1, 1, 1};
+  for (int k = 0; k < size.rank(); ++k) {
+    if (size[k] < 1 || size[k] > kMaxGrid[k])
+      user_error("the grid has size {} along axis {}, expected 1 to {}", size[k], k, kMaxGrid[k]);
+    grid[static_cast<size_t>(k)] = size[k];
+  }
+  return grid;
+}
+
+}  // namespace
+
+struct Kernel::Impl {
+  KernelDecl decl;
+  Cache<Executable> kernels;  // by device and facts
+
+  Executable& kernel(const Binding& binding) {
+    struct {
+      const Device* device;
+      uint64_t unused;
+      ArgumentFact facts[kMaxParams];
+    } key;
+    static_assert(sizeof(key) == 16 + sizeof(key.facts));
+    std::span<const ArgumentFact> facts = binding.facts();
+    key.device = &binding.device();
+    key.unused = 0;
+    std::copy(facts.begin(), facts.end(), key.facts);
+    std::string_view bytes(reinterpret_cast<const char*>(&key), 16 + facts.size_bytes());
+    if (Executable* known = kernels.find(bytes)) {
+      counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
+      return *known;
+    }
+    return kernels.find_or_make(bytes, [&] { return compile(front::trace_kernel(decl, facts), binding.device()); });
+  }
+};
+
+Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) { impl_->decl = std::move(declaration); }
+
+const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
+
+void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments) const {
+  naming("kernel", impl_->decl.name, [&] {
+    Binding binding(impl_->decl, arguments);
+    int64_t constants[kMaxParams];
+    Grid size = checked_grid(grid.resolve(binding.constants(constants)));
+    impl_->kernel(binding).launch(size, binding.slots());
+  });
+}
+
+std::string Kernel::source(std::initializer_list<Argument> arguments) const {
+  return naming("kernel", impl_->decl.name, [&] {
+    Binding binding(impl_->decl, std::span(arguments.begin(), arguments.size()));
+    return ir::print(front::trace_kernel(impl_->decl, binding.facts()));
+  });
+}
+
+}  // namespace v0
+}  // namespace strider

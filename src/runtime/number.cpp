@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/number.h"
+
+#include <fmt/format.h>
+
+#include "ir/semantics.h"
+
+namespace strider {
+
+bool fits(const Argument& number, DType dtype) {
+  bool is_integer = number.kind() == Argument::Int || number.kind() == Argument::Unsigned;
+  if (!is_integer || !is_int(dtype)) return true;
+  if (number.kind() == Argument::Unsigned) return dtype == DType::U64;  // it is above the range of i64
+  if (is_unsigned_int(dtype) && number.as_int() < 0) return false;
+  return ir::int_of_bits(dtype, ir::bits_of_int(dtype, number.as_int())) == number.as_int();
+}
+
+uint64_t bits_of(const Argument& number, DType dtype) {
+  if (number.kind() == Argument::Float) return ir::bits_of_double(dtype, number.as_float());
+  if (number.kind() == Argument::Unsigned && is_float(dtype))
+    return ir::bits_of_double(dtype, static_cast<double>(static_cast<uint64_t>(number.as_int())));
+  return ir::bits_of_int(dtype, number.as_int());
+}
+
+std::string text_of(const Argument& number) {
+  switch (number.kind()) {
+    case Argument::Bool: return number.as_int() ? "true" : "false";
+    case Argument::Float: return fmt::format("{}", number.as_float());
+    case Argument::Unsigned: return fmt::format("{}", static_cast<uint64_t>(number.as_int()));
+    default: return fmt::format("{}", number.as_int());
+  }
+}
+
+}  // namespace strider

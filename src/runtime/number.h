@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers among the arguments of a call.
+#pragma once
+
+#include <string>
+
+#include <strider/argument.h>
+
+namespace strider {
+
+/// Whether an integer argument is a value of `dtype`; floats and bools always pass.
+bool fits(const Argument& number, DType dtype);
+/// The bits of a number as an element of `dtype`: rounded, or wrapped where it does not fit.
+uint64_t bits_of(const Argument& number, DType dtype);
+std::string text_of(const Argument& number);
+
+}  // namespace strider

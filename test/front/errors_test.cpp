@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mistakes in kernels: each error names the kernel, the line where it was written, and what to write instead.
+#include "front/run_kernel.h"
+
+namespace st = strider;
+namespace tl = strider::tl;
+
+namespace strider::test {
+namespace {
+
+std::string kernel_error(auto body, std::initializer_list<Constant> constants = {}) {
+  return error_of([&] { front::trace_kernel(kernel("bad", body), constants); });
+}
+
+/// "kernel bad (.../errors_test.cpp:LINE): " and the words.
+#define EXPECT_KERNEL_ERROR(line, text, words)                                         \
+  do {                                                                                 \
+    const std::string found = text;                                                    \
+    EXPECT_EQ(found.rfind("kernel bad (", 0), 0u) << found;                            \
+    EXPECT_HAS(found, "errors_test.cpp:" + std::to_string(line) + "): ");              \
+    EXPECT_HAS(found, words);                                                          \
+  } while (false)
+
+TEST(KernelErrors, NameTheLineAndTheRemedy) {
+  int line = __LINE__;
+  EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<float>, tl::i32 n) { (void)(n / 2); }),
+                      "i32 / i32: `/` divides floats; write div (toward zero) or floor_div, or convert with .to(st::f32)");
+  EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::Ptr<float> x, tl::f64 v) { tl::store(x, v); }),
+                      "the value is f64, the pointer is *f32: convert it with .to(st::f32)");
+  EXPECT_KERNEL_ERROR(line + 5, kernel_error([](tl::Ptr<int> x) { tl::store(x, 0.5); }), "the literal 0.5 does not fit i32");
+  EXPECT_KERNEL_ERROR(line + 6, kernel_error([](tl::u8 n) { (void)(n + 256); }), "the literal 256 does not fit u8");
+  EXPECT_KERNEL_ERROR(line + 7, kernel_error([](tl::u32 n) { (void)(n > -1); }), "the literal -1 does not fit u32");
+  EXPECT_KERNEL_ERROR(line + 8, kernel_error([](tl::Ptr<int> x) { (void)(x + tl::zeros<float>({4})); }),
+                      "a pointer is moved by f32, expected an integer");
+  EXPECT_KERNEL_ERROR(line + 10, kernel_error([](tl::Ptr<int> x) { (void)tl::load(x, tl::arange(0, 4)); }),
+                      "the mask is i32[4], expected bool");
+  EXPECT_KERNEL_ERROR(line + 12, kernel_error([](tl::Ptr<int> x) { tl::store(x, tl::arange(0, 4)); }),
+                      "the value has shape [4], the pointer []: a value broadcasts to its pointer");
+  EXPECT_KERNEL_ERROR(line + 14, kernel_error([](tl::Ptr<int>) { (void)(tl::arange(0, 4) + tl::arange(0, 3)); }),
+                      "tiles of shapes [4] and [3] do not broadcast");
+  EXPECT_KERNEL_ERROR(line + 16, kernel_error([](tl::Ptr<int>) { (void)tl::sqrt(tl::arange(0, 4)); }),
+                      "sqrt: operands (i32[4]) do not fit, expected floats");
+  EXPECT_KERNEL_ERROR(line + 18, kernel_error([](tl::Ptr<int>) { (void)tl::sum(tl::arange(0, 4), 1); }),
+                      "reduce: axis 1 is out of range for a tile of shape [4]");
+  EXPECT_KERNEL_ERROR(line + 20, kernel_error([](tl::Ptr<int>) { (void)tl::arange(4, 4); }), "arange(4, 4) is empty");
+  EXPECT_KERNEL_ERROR(line + 21, kernel_error([](tl::Ptr<int>) { (void)tl::program_id(3); }),
+                      "program_id: axis 3 of the grid, expected 0, 1 or 2");
+  EXPECT_KERNEL_ERROR(line + 23, kernel_error([](tl::i32 n) { (void)tl::where(n, 1, 2); }),
+                      "where: the condition is i32, expected bool");
+}
+
+TEST(KernelErrors, ControlFlow) {
+  int line = __LINE__;
+  EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { tl::if_(tl::arange(0, 4) > 1, [] {}); }),
+                      "choose between tiles with where(condition, a, b)");
+  EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::i32 n) { (void)tl::if_(n > 0, [&] { return n + 1; }, [&] { return n < 1; }); }),
+                      "if_: value 0 of the bodies is i32 and bool");
+  EXPECT_KERNEL_ERROR(line + 5, kernel_error([](tl::i32 n) { (void)tl::range(0, n, 1, 0, [](auto i, auto) { return i < 3; }); }),
+                      "carried value 0 is i32 before the loop and bool after an iteration");
+  EXPECT_KERNEL_ERROR(line + 7, kernel_error([](tl::i32 n) { tl::range(0, n, 0, [](auto) {}); }), "the step is 0, expected at least 1");
+  EXPECT_KERNEL_ERROR(line + 8, kernel_error([](tl::f32 n) { tl::range(0, n, 1, [](auto) {}); }), "a bound is f32");
+  EXPECT_KERNEL_ERROR(line + 9, kernel_error([](tl::i32 n) { tl::range(0, n, 1, [](auto i) { tl::return_if(i > 2); }); }),
+                      "return_if stands inside a body");
+}
+
+TEST(KernelErrors, ValuesDoNotLeaveTheirBody) {
+  std::string text = kernel_error([](tl::Ptr<int> x, tl::i32 n) {
+    Value escaped;
+    tl::if_(n > 2, [&] { escaped = n + 1; });
+    tl::store(x, escaped);
+  });
+  EXPECT_HAS(text, "used outside of the body (of if_, range, while_, reduce) that made it: return it from the body");
+  Value kept;
+  kernel_error([&](tl::i32 n) { kept = n, (void)(n / n); });
+  EXPECT_HAS(kernel_error([&](tl::Ptr<int> x) { tl::store(x, kept); }), "a value of another kernel or operator is used");
+  EXPECT_HAS(kernel_error([](tl::Ptr<int> x) { tl::store(x, Value() + 1); }), "a value that was never given one");
+  EXPECT_HAS(error_of([&] { (void)(kept + 1); }), "only while its kernel or operator is traced");
+}
+
+TEST(KernelErrors, Constants) {
+  auto two = kernel("two", [](tl::Ptr<int>, tl::Const<"A">, tl::Const<"B">) {});
+  EXPECT_HAS(error_of([&] { front::trace_kernel(two, {{"A", 1}}); }), "the constant B has no value");
+  EXPECT_HAS(error_of([&] { front::trace_kernel(two, {{"A", 1}, {"C", 2}}); }), "there is no constant C; its constants: A, B");
+}
+
+TEST(KernelErrors, PlaceInsideABodyIsThatOfTheInnerOperation) {
+  int line = 0;
+  std::string text = kernel_error([&line](tl::i32 n) {
+    (void)tl::range(0, n, 1, n, [&](auto i, auto v) {
+      line = __LINE__ + 1;
+      return v / i;
+    });
+  });
+  EXPECT_KERNEL_ERROR(line, text, "`/` divides floats");
+}
+
+}  // namespace
+}  // namespace strider::test

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/random_program.h"
+
+#include <random>
+
+#include "base/error.h"
+#include "ir/builder.h"
+
+namespace strider::lowering {
+
+namespace {
+
+using ir::Builder;
+using ir::Op;
+using ir::Shape;
+using ir::Type;
+using Node = ir::Value;
+
+constexpr int kMostDepth = 3;          // of loops and branches
+constexpr int kMostPrograms = 3;
+constexpr int64_t kMostElements = 600;  // of a tile
+
+/// Shapes of one program have one of two counts of elements, so that tiles can be reshaped into each other.
+const std::vector<std::vector<Shape>> kShapes = {
+    {{1}, {1, 1}},
+    {{33}, {3, 11}, {11, 3}, {1, 33}},
+    {{64}, {8, 8}, {4, 16}, {2, 4, 8}, {64, 1}},
+    {{100}, {10, 10}, {4, 25}, {5, 2, 10}},
+    {{257}, {257, 1}},
+    {{128}, {16, 8}, {128, 1}, {4, 4, 8}, {2, 2, 4, 8}},
+    {{512}, {32, 16}, {8, 64}, {8, 8, 8}},
+};
+
+const DType kDTypes[] = {DType::Bool, DType::I8,  DType::I16, DType::I32,  DType::I64, DType::U8,  DType::U16,
+                         DType::U32,  DType::U64, DType::F16, DType::BF16, DType::F32, DType::F64};
+
+bool is_costly(Op op, DType dtype) { return (op >= Op::Exp && op <= Op::Sigmoid) || (op == Op::Rem && is_float(dtype)); }
+
+struct Buffer {
+  Node pointer;
+  DType dtype;
+};
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : random_(seed), b_("random_" + std::to_string(seed)) {}
+
+  Kernel make();
+
+ private:
+  // --- choices
+  uint64_t below(uint64_t n) { return random_() % n; }
+  bool one_in(uint64_t n) { return below(n) == 0; }
+  template <class T>
+  const T& pick(const std::vector<T>& from) { return from[below(from.size())]; }
+  DType any_dtype() { return dtypes_[below(dtypes_.size())]; }
+  Shape any_shape() { return pick(shapes_); }
+
+  // --- values in scope
+  void keep(Node v) { pool_.push_back(v); }
+  Node known(const Type& type);
+  Node operand(const Type& type);
+  Node fresh(const Type& type);
+  Node converted(Node v, const Type& type);
+  Node index_tile(const Shape& shape);
+
+  // --- memory
+  void add_buffers();
+  Node segment(const Buffer& buffer);
+  Node bijection(const Shape& shape);
+  Node bounded_index(const Shape& shape);
+  Node any_mask(const Shape& shape) { return operand(Type::tile(DType::Bool, shape)); }
+
+  // --- statements
+  void statements(int count, int depth);
+  void statement(int depth);
+  void write_pointwise();
+  void write_cast();
+  void write_load();
+  void write_scalar_load();
+  void write_store();
+  void write_scalar_store();
+  void write_atomic();
+  void write_fold(bool scan);
+  void write_shape_change();
+  void write_for(int depth);
+  void write_while(int depth);
+  void write_if(int depth);
+  Builder::Values body(std::span<const Node> params, const std::vector<Type>& types, int depth);
+  std::vector<Type> carried_types();
+
+  std::mt19937_64 random_;
+  Builder b_;
+  std::vector<DType> dtypes_;
+  std::vector<Shape> shapes_;
+  int64_t elements_ = 0;       // of every tile of full size, and of a program's segment of each buffer
+  std::vector<Buffer> buffers_, counters_;
+  std::vector<Argument> arguments_;
+  std::vector<Node> pool_;
+  Grid grid_{1, 1, 1};
+};
+
+// --- values
+
+Node Generator::known(const Type& type) {
+  std::vector<Node> fitting;
+  for (Node v : pool_)
+    if (b_.type(v) == type) fitting.push_back(v);
+  return fitting.empty() ? Node{} : fitting[std::max(below(fitting.size()), below(fitting.size()))];  // late ones more often
+}
+
+Node Generator::index_tile(const Shape& shape) {
+  return b_.reshape(b_.arange(DType::I32, 0, shape.elements()), shape);
+}
+
+Node Generator::converted(Node v, const Type& type) {
+  if (b_.type(v).is_scalar()) return b_.broadcast(b_.cast(v, type.dtype), type.shape);
+  return b_.cast(v, type.dtype);
+}
+
+Node Generator::fresh(const Type& type) {
+  if (one_in(3)) return b_.constant(type, static_cast<double>(below(7)) - 2);
+  if (type.is_scalar()) return b_.cast(b_.add(b_.program_id(0), b_.i32(1)), type.dtype);
+  Node varied = b_.binary(Op::Rem, index_tile(type.shape), b_.constant(Type::tile(DType::I32, type.shape), static_cast<double>(2 + below(6))));
+  return converted(varied, type);
+}
+
+/// A value of this type: one at hand, or a conversion of one, or a new one.
+Node Generator::operand(const Type& type) {
+  if (Node v = known(type); v.valid() && !one_in(8)) return v;
+  for (int tries = 0; tries < 4; ++tries) {
+    Node v = known(Type::tile(any_dtype(), one_in(4) ? Shape{} : type.shape));
+    if (v.valid()) return converted(v, type);
+  }
+  return fresh(type);
+}
+
+// --- memory
+
+void Generator::add_buffers() {
+  int64_t count = elements_ * grid_[0];
+  auto add = [&](DType dtype, Argument argument, std::vector<Buffer>& list) {
+    std::string name = "arg" + std::to_string(arguments_.size());
+    list.push_back({b_.param(Type::pointer(dtype), {.name = name, .divisible = argument.align, .no_alias = true}), dtype});
+    arguments_.push_back(argument);
+  };
+  for (int k = 0, n = 2 + static_cast<int>(below(4)); k < n; ++k) {
+    DType dtype = any_dtype();
+    Argument argument{.dtype = dtype, .fill = Fill::Mixed, .count = count};
+    if (one_in(3)) argument.align = size_of(dtype);
+    add(dtype, argument, buffers_);
+  }
+  add(DType::I32, zeroed<int>(elements_), counters_);
+}
+
+/// The part of a buffer that belongs to this program: no other one touches it.
+Node Generator::segment(const Buffer& buffer) {
+  return b_.ptr_add(buffer.pointer, b_.mul(b_.program_id(0), b_.i32(elements_)));
+}
+
+/// Every index of the segment once: what a store may use.
+Node Generator::bijection(const Shape& shape) {
+  Node i = index_tile(shape);
+  Type type = b_.type(i);
+  auto constant = [&](int64_t c) { return b_.constant_int(type, c); };
+  int64_t c = static_cast<int64_t>(below(static_cast<uint64_t>(elements_)));
+  switch (below(4)) {
+    case 0: return b_.sub(constant(elements_ - 1), i);
+    case 1: return b_.binary(Op::Rem, b_.add(i, constant(c)), constant(elements_));
+    case 2: return (elements_ & (elements_ - 1)) == 0 ? b_.binary(Op::Xor, i, constant(c)) : i;
+    default: return i;
+  }
+}
+
+/// Any index inside the segment, from data.
+Node Generator::bounded_index(const Shape& shape) {
+  Type wide = Type::tile(DType::U32, shape);
+  return b_.binary(Op::Rem, operand(wide), b_.constant_int(wide, elements_));
+}
+
+void Generator::write_load() {
+  Shape shape = any_shape();
+  Node offsets = one_in(4) ? bounded_index(shape) : bijection(shape);
+  Node pointer = b_.ptr_add(b_.broadcast(segment(pick(buffers_)), shape), offsets);
+  Node mask = one_in(2) ? any_mask(shape) : Node{};
+  Node other = mask.valid() && one_in(2) ? operand(b_.type(pointer).pointee()) : Node{};
+  keep(b_.load(pointer, mask, other));
+}
+
+void Generator::write_scalar_load() {
+  Node at = b_.ptr_add(segment(pick(buffers_)), bounded_index({}));
+  keep(b_.load(at));
+}
+
+void Generator::write_store() {
+  Shape shape = any_shape();
+  const Buffer& buffer = pick(buffers_);
+  Node value = operand(Type::tile(buffer.dtype, shape));
+  Node pointer = b_.ptr_add(b_.broadcast(segment(buffer), shape), bijection(shape));
+  b_.store(pointer, value, one_in(3) ? any_mask(shape) : Node{});
+}
+
+void Generator::write_scalar_store() {
+  const Buffer& buffer = pick(buffers_);
+  b_.store(b_.ptr_add(segment(buffer), bounded_index({})), operand(Type::scalar(buffer.dtype)), one_in(3) ? any_mask({}) : Node{});
+}
+
+void Generator::write_atomic() {
+  Shape shape = one_in(3) ? Shape{} : any_shape();
+  const Buffer& buffer = counters_[0];
+  Node pointer = b_.ptr_add(b_.broadcast(buffer.pointer, shape), bounded_index(shape));
+  b_.atomic_add(pointer, operand(Type::tile(buffer.dtype, shape)), one_in(2) ? any_mask(shape) : Node{});
+}
+
+// --- computation
+
+/// Which NaN an operation gives is not specified, so bits of floats are not looked at.
+bool is_usable(Op op) { return is_pointwise(op) && op != Op::PtrAdd && op != Op::Cast && op != Op::Bitcast; }
+
+void Generator::write_pointwise() {
+  Type type = Type::tile(any_dtype(), one_in(6) ? Shape{} : any_shape());
+  Op op = ir::op_at(static_cast<int>(below(ir::kOpCount)));
+  if (!is_usable(op) || (is_costly(op, type.dtype) && !one_in(6))) return;
+  Builder::Values operands;
+  for (int k = 0; k < ir::info(op).least; ++k) operands.push_back(operand(op == Op::Where && k == 0 ? type.with_dtype(DType::Bool) : type));
+  try {
+    keep(b_.emit(op, operands));
+  } catch (const Error&) {
+    return;  // this op does not take this dtype
+  }
+}
+
+void Generator::write_cast() {
+  Type type = Type::tile(any_dtype(), one_in(4) ? Shape{} : any_shape());
+  keep(b_.cast(operand(type), any_dtype()));
+}
+
+void Generator::write_fold(bool scan) {
+  constexpr Op kNumberFolds[] = {Op::Add, Op::Maximum, Op::Minimum, Op::Mul};
+  constexpr Op kBoolFolds[] = {Op::And, Op::Or, Op::Xor};
+  Shape shape = any_shape();
+  Node tile = operand(Type::tile(any_dtype(), shape));
+  int axis = static_cast<int>(below(static_cast<uint64_t>(shape.rank())));
+  Op op = b_.type(tile).dtype == DType::Bool ? kBoolFolds[below(3)] : kNumberFolds[below(4)];
+  if (scan) return keep(b_.scan(tile, axis, op));
+  Node folded = b_.reduce(tile, axis, op);
+  if (b_.type(folded).is_scalar()) keep(folded);
+  keep(b_.broadcast(b_.type(folded).is_scalar() ? folded : b_.expand_dims(folded, axis), shape));
+}
+
+void Generator::write_shape_change() {
+  Shape from = any_shape();
+  Node tile = operand(Type::tile(any_dtype(), from));
+  if (from.rank() == 2 && one_in(2)) {
+    const int axes[] = {1, 0};
+    tile = b_.trans(tile, axes);
+  }
+  keep(b_.reshape(tile, any_shape()));
+}
+
+// --- control flow
+
+std::vector<Type> Generator::carried_types() {
+  std::vector<Type> types;
+  for (uint64_t k = 0, n = below(4); k < n; ++k) types.push_back(Type::tile(any_dtype(), one_in(4) ? Shape{} : any_shape()));
+  return types;
+}
+
+/// Statements on the parameters, whose values are then out of scope again; gives values of the types.
+Builder::Values Generator::body(std::span<const Node> params, const std::vector<Type>& types, int depth) {
+  std::vector<Node> outside = pool_;
+  for (Node p : params) keep(p);
+  statements(1 + static_cast<int>(below(5)), depth + 1);
+  Builder::Values results;
+  for (const Type& t : types) results.push_back(operand(t));
+  pool_ = std::move(outside);
+  return results;
+}
+
+void Generator::write_for(int depth) {
+  std::vector<Type> types = carried_types();
+  Builder::Values initial;
+  for (const Type& t : types) initial.push_back(operand(t));
+  Node run_time = b_.binary(Op::And, operand(Type::scalar(DType::I32)), b_.i32(3));
+  Node bound = one_in(2) ? run_time : b_.i32(static_cast<int64_t>(below(4)));
+  auto results = b_.for_loop(b_.i32(0), bound, b_.i32(1 + static_cast<int64_t>(below(2))), initial,
+                             [&](std::span<const Node> params) { return body(params, types, depth); });
+  for (Node v : results) keep(v);
+}
+
+void Generator::write_while(int depth) {
+  std::vector<Type> types = carried_types();
+  Builder::Values initial{b_.i32(0)};
+  for (const Type& t : types) initial.push_back(operand(t));
+  Node limit = b_.binary(Op::And, operand(Type::scalar(DType::I32)), b_.i32(3));
+  auto results = b_.while_loop(
+      initial, [&](std::span<const Node> params) { return Builder::Values{b_.binary(Op::Lt, params[0], limit)}; },
+      [&](std::span<const Node> params) {
+        Builder::Values next = body(params.subspan(1), types, depth);
+        next.insert(next.begin(), b_.add(params[0], b_.i32(1)));
+        return next;
+      });
+  for (Node v : results) keep(v);
+}
+
+void Generator::write_if(int depth) {
+  std::vector<Type> types = carried_types();
+  auto branch = [&](std::span<const Node>) { return body({}, types, depth); };
+  for (Node v : b_.if_else(operand(Type::scalar(DType::Bool)), branch, branch)) keep(v);
+}
+
+void Generator::statement(int depth) {
+  uint64_t choice = below(100);
+  if (choice < 38) return write_pointwise();
+  if (choice < 44) return write_cast();
+  if (choice < 56) return write_load();
+  if (choice < 60) return write_scalar_load();
+  if (choice < 70) return write_store();
+  if (choice < 73) return write_scalar_store();
+  if (choice < 76) return write_atomic();
+  if (choice < 82) return write_fold(false);
+  if (choice < 86) return write_fold(true);
+  if (choice < 91) return write_shape_change();
+  if (depth >= kMostDepth) return;
+  if (choice < 94) return write_for(depth);
+  if (choice < 96) return write_while(depth);
+  write_if(depth);
+}
+
+void Generator::statements(int count, int depth) {
+  for (int k = 0; k < count; ++k) statement(depth);
+}
+
+Kernel Generator::make() {
+  shapes_ = pick(kShapes);
+  elements_ = shapes_[0].elements();
+  grid_[0] = 1 + static_cast<int64_t>(below(kMostPrograms));
+  dtypes_ = {DType::Bool, DType::I32, DType::F32};
+  for (int k = 0; k < 2; ++k) dtypes_.push_back(kDTypes[below(std::size(kDTypes))]);
+  add_buffers();
+  write_load();
+  write_scalar_load();
+  statements(8 + static_cast<int>(below(25)), 0);
+  write_store();
+  std::string name = b_.function().name;
+  return {name, b_.finish(), grid_, arguments_};
+}
+
+}  // namespace
+
+Kernel random_kernel(uint64_t seed) { return Generator(seed).make(); }
+
+}  // namespace strider::lowering
