@@ -17,7 +17,7 @@
 namespace strider::inline v0::ops {
 namespace {
 
-using pointwise::Role;
+using planner::Role;
 
 constexpr std::string_view kLayouts[] = {"flat", "rows", "strided", "transposed"};
 constexpr std::string_view kBlocks[] = {"1024", "256", "4096", "8192"};
@@ -42,7 +42,7 @@ class Example {
     }
   }
 
-  std::span<const pointwise::Operand> operands() const { return operands_; }
+  std::span<const planner::Operand> operands() const { return operands_; }
 
  private:
   static Dims strides(std::string_view layout, bool is_output, bool is_last) {
@@ -52,14 +52,14 @@ class Example {
   }
 
   std::vector<Dims> shapes_, strides_;
-  std::vector<pointwise::Operand> operands_;
+  std::vector<planner::Operand> operands_;
 };
 
 ir::Function operator_tile(const detail::OperatorDecl& op, const Target& target, std::string_view layout) {
   Example example(op, layout);
-  std::vector<pointwise::ArgumentType> types;
-  for (const pointwise::Operand& o : example.operands().subspan(op.outputs)) types.push_back({true, o.dtype});
-  return generate(op, type_operator(op, types), pointwise::plan(example.operands(), target).key);
+  std::vector<planner::ArgumentType> types;
+  for (const planner::Operand& o : example.operands().subspan(op.outputs)) types.push_back({true, o.dtype});
+  return generate(op, type_operator(op, types), planner::plan(example.operands(), target).key);
 }
 
 template <class Op>

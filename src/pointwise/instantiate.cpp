@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "ir/builder.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 namespace {
 
 using ir::Builder;
@@ -254,4 +254,4 @@ size_t write_arguments(const Plan& plan, const uint64_t* scalars, uint64_t* slot
   return count;
 }
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

@@ -9,7 +9,7 @@
 #include "ir/function.h"
 #include "pointwise/plan.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 
 /// `scalar` takes the key's inputs and scalars in order, in the dtypes that it computes in, and yields its outputs.
 ir::Function instantiate(const ir::Function& scalar, const Key& key);
@@ -43,4 +43,4 @@ inline constexpr size_t kMaxParameters = kMaxOperands * (kMaxAxes + 1) + kMaxAxe
 /// The numbers of a launch. `scalars` holds the bits of scalar operands, by operand. Gives how many slots were written.
 size_t write_arguments(const Plan& plan, const uint64_t* scalars, uint64_t* slots);
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 namespace {
 
 constexpr int kMaxTerms = 2 * kMaxDims + 2;
@@ -127,4 +127,4 @@ Answer overlap(const Region& a, const Region& b) {
   return has_solution(std::span(terms, count), ib.end - 1 - ia.begin, kBudget);
 }
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

@@ -7,7 +7,7 @@
 
 #include <strider/dims.h>
 
-namespace strider::pointwise {
+namespace strider::planner {
 
 __extension__ typedef __int128 Wide;
 
@@ -35,4 +35,4 @@ Answer overlaps_itself(const Dims& shape, const Dims& strides);
 /// Whether some byte belongs to both.
 Answer overlap(const Region& a, const Region& b);
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

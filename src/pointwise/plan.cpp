@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "pointwise/overlap.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 namespace {
 
 constexpr int64_t kMaxIndex = INT32_MAX - (1 << 20);  // an index plus a block still fits i32
@@ -450,4 +450,4 @@ Dims output_strides(std::span<const Operand> operands, const Dims& shape) {
   return strides;
 }
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

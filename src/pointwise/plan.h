@@ -21,7 +21,7 @@
 
 #include "ir/target.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 
 inline constexpr int kMaxOperands = 64;
 inline constexpr int kMaxAxes = kMaxDims;
@@ -101,4 +101,4 @@ void choose_width(Plan& p);
 void note_facts(Plan& p, const Target& target);
 }  // namespace step
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 namespace {
 
 enum class Category : uint8_t { Bool, Int, Float };
@@ -63,4 +63,4 @@ DType output_dtype(DType traced, DType common) { return is_half(common) && trace
 
 bool can_write(DType from, DType to) { return category_of(from) <= category_of(to); }
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

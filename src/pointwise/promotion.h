@@ -6,7 +6,7 @@
 
 #include <strider/dtype.h>
 
-namespace strider::pointwise {
+namespace strider::planner {
 
 /// An argument as promotion sees it. A number is Bool, I64, U64 or F64.
 struct ArgumentType {
@@ -28,4 +28,4 @@ DType output_dtype(DType traced, DType common);
 /// Whether results of `from` may be written to a given output of `to`: never to a lower category.
 bool can_write(DType from, DType to);
 
-}  // namespace strider::pointwise
+}  // namespace strider::planner

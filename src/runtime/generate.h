@@ -20,9 +20,9 @@ struct Typing {
   std::vector<DType> outputs;
 };
 
-Typing type_operator(const detail::OperatorDecl& op, std::span<const pointwise::ArgumentType> arguments);
+Typing type_operator(const detail::OperatorDecl& op, std::span<const planner::ArgumentType> arguments);
 
 /// A user error if a given output cannot hold the result.
-ir::Function generate(const detail::OperatorDecl& op, const Typing& typing, const pointwise::Key& key);
+ir::Function generate(const detail::OperatorDecl& op, const Typing& typing, const planner::Key& key);
 
 }  // namespace strider

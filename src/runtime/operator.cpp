@@ -17,11 +17,11 @@ namespace strider {
 inline namespace v0 {
 namespace detail {
 
-using pointwise::ArgumentType;
-using pointwise::Key;
-using pointwise::kMaxOperands;
-using pointwise::Plan;
-using pointwise::Role;
+using planner::ArgumentType;
+using planner::Key;
+using planner::kMaxOperands;
+using planner::Plan;
+using planner::Role;
 
 namespace {
 
@@ -69,8 +69,8 @@ class Call {
   /// Makes the outputs that were not given.
   std::vector<Tensor> allocate(const Typing& typing) {
     std::span inputs(operands_ + op_.outputs, op_.arguments);
-    Dims shape = pointwise::broadcast_shape(inputs);
-    Dims strides = pointwise::output_strides(inputs, shape);
+    Dims shape = planner::broadcast_shape(inputs);
+    Dims strides = planner::output_strides(inputs, shape);
     std::vector<Tensor> results;
     results.reserve(op_.outputs);
     for (size_t k = 0; k < op_.outputs; ++k) {
@@ -83,8 +83,8 @@ class Call {
   /// Operands for dtypes and layout alone, where no output exists.
   void imagine_outputs(const Typing& typing, Dims& shape, Dims& strides) {
     std::span inputs(operands_ + op_.outputs, op_.arguments);
-    shape = pointwise::broadcast_shape(inputs);
-    strides = pointwise::output_strides(inputs, shape);
+    shape = planner::broadcast_shape(inputs);
+    strides = planner::output_strides(inputs, shape);
     for (size_t k = 0; k < op_.outputs; ++k) operands_[k] = {Role::Output, typing.outputs[k], nullptr, &shape, &strides};
   }
 
@@ -94,10 +94,10 @@ class Call {
         user_error("argument {} is {}, which does not fit {}", front::name_of(op_, k), text_of(arguments_[k]), name_of(typing.compute[k]));
   }
 
-  Plan plan() const { return pointwise::plan({operands_, op_.outputs + op_.arguments}, device_->target()); }
+  Plan plan() const { return planner::plan({operands_, op_.outputs + op_.arguments}, device_->target()); }
 
  private:
-  const pointwise::Operand& operand(size_t argument) const { return operands_[op_.outputs + argument]; }
+  const planner::Operand& operand(size_t argument) const { return operands_[op_.outputs + argument]; }
 
   void check_counts(size_t inputs, size_t outputs) const {
     if (inputs != op_.arguments) user_error("{} arguments given, expected {}", inputs, op_.arguments);
@@ -136,7 +136,7 @@ class Call {
   std::span<const Argument> arguments_;
   Device* device_ = nullptr;
   bool has_outputs_ = false;
-  pointwise::Operand operands_[kMaxOperands];
+  planner::Operand operands_[kMaxOperands];
   uint64_t scalars_[kMaxOperands];  // by operand
   uint8_t types_[kMaxOperands];     // by argument
 };
@@ -183,8 +183,8 @@ std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
     Plan plan = call.plan();
     if (plan.empty) return results;
     Executable& kernel = impl_->kernel(typing, plan, call.device());
-    uint64_t slots[pointwise::kMaxParameters];
-    size_t count = pointwise::write_arguments(plan, call.scalars(), slots);
+    uint64_t slots[planner::kMaxParameters];
+    size_t count = planner::write_arguments(plan, call.scalars(), slots);
     kernel.launch({plan.programs, 1, 1}, {slots, count});
     return results;
   });

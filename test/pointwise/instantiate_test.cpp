@@ -21,7 +21,7 @@ double first_values(int64_t i) { return static_cast<double>(i % 97) - 40; }
 double second_values(int64_t i) { return static_cast<double>(i % 89) * 2 - 30; }
 
 /// x + y * 3 on these layouts must equal the plain loop, in every element.
-pointwise::Plan expect_add(Strided x, Strided y, Strided out, const Target& target = small_target()) {
+planner::Plan expect_add(Strided x, Strided y, Strided out, const Target& target = small_target()) {
   x.fill(first_values);
   y.fill(second_values);
   out.fill([](int64_t) { return -1; });
@@ -93,10 +93,10 @@ TEST(Instantiate, WideOffsets) {
   // The elements lie far apart, so only the kernel is looked at.
   Dims shape{3}, far{(int64_t{1} << 30) + 1}, near{1};
   auto copy = pointwise("copy", [](auto x) { return x; });
-  pointwise::Operand operands[] = {{pointwise::Role::Output, u8, reinterpret_cast<void*>(4096), &shape, &near},
-                                   {pointwise::Role::Input, u8, reinterpret_cast<void*>(8192), &shape, &far}};
-  pointwise::Plan p = pointwise::plan(operands, small_target());
-  std::vector<pointwise::ArgumentType> types{{true, u8}};
+  planner::Operand operands[] = {{planner::Role::Output, u8, reinterpret_cast<void*>(4096), &shape, &near},
+                                   {planner::Role::Input, u8, reinterpret_cast<void*>(8192), &shape, &far}};
+  planner::Plan p = planner::plan(operands, small_target());
+  std::vector<planner::ArgumentType> types{{true, u8}};
   std::string text = ir::print(generate(copy.untyped().declaration(), type_operator(copy.untyped().declaration(), types), p.key));
   EXPECT_NE(text.find("%in0_stride_n: i64"), std::string::npos) << text;
   EXPECT_NE(text.find("%size_n: i64"), std::string::npos) << text;

@@ -8,7 +8,7 @@
 #include "pointwise/overlap.h"
 #include "runtime/shape.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 namespace {
 
 constexpr uint64_t kBase = 1 << 20;
@@ -103,4 +103,4 @@ TEST(Overlap, TheSearchIsBounded) {
 }
 
 }  // namespace
-}  // namespace strider::pointwise
+}  // namespace strider::planner

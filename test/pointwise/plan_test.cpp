@@ -8,11 +8,17 @@
 
 #include "pointwise/plan.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 namespace {
 
-Target one_thread() { return {.name = "one", .vector_bytes = 32, .max_threads = 1}; }
-Target many_threads() { return {.name = "many", .vector_bytes = 16, .max_threads = 1024, .warp = 32}; }
+Target one_thread() { return {}; }
+Target many_threads() {
+  Target target;
+  target.vector_bytes = 16;
+  target.max_threads = 1024;
+  target.warp = 32;
+  return target;
+}
 
 /// Operands of f32 at addresses a gigabyte apart.
 class Operands {
@@ -27,7 +33,7 @@ class Operands {
   Operands& out(Dims shape, Dims strides, DType dtype = f32, int64_t address = 0) { return add(Role::Output, shape, strides, dtype, address); }
   Operands& in(Dims shape, Dims strides, DType dtype = f32, int64_t address = 0) { return add(Role::Input, shape, strides, dtype, address); }
   std::span<const Operand> list() const { return list_; }
-  Plan plan(const Target& target = one_thread()) const { return pointwise::plan(list_, target); }
+  Plan plan(const Target& target = one_thread()) const { return planner::plan(list_, target); }
   /// A plan after step::broadcast, for tests of one step.
   Plan start() const {
     Plan p;
@@ -286,4 +292,4 @@ TEST(PlanErrors, OverlapIsRefused) {
 }
 
 }  // namespace
-}  // namespace strider::pointwise
+}  // namespace strider::planner

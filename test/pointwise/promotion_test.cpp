@@ -6,7 +6,7 @@
 
 #include "pointwise/promotion.h"
 
-namespace strider::pointwise {
+namespace strider::planner {
 namespace {
 
 constexpr ArgumentType tensor(DType t) { return {true, t}; }
@@ -53,4 +53,4 @@ TEST(Promotion, ResultsAreNotWrittenToALowerCategory) {
 }
 
 }  // namespace
-}  // namespace strider::pointwise
+}  // namespace strider::planner

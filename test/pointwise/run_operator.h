@@ -79,27 +79,33 @@ struct Given {
   Given(int x) : dtype(DType::I64), bits(static_cast<uint64_t>(int64_t{x})) {}
 };
 
-inline Target small_target(int threads = 1) { return {.name = "test", .vector_bytes = 32, .max_threads = threads, .warp = threads > 1 ? 32 : 1}; }
+inline Target small_target(int threads = 1) {
+  Target target;
+  target.name = "test";
+  target.max_threads = threads;
+  target.warp = threads > 1 ? 32 : 1;
+  return target;
+}
 
 /// The plan and the tile kernel of a call.
 struct Planned {
-  std::vector<pointwise::Operand> operands;
-  uint64_t scalars[pointwise::kMaxOperands];
-  pointwise::Plan plan;
+  std::vector<planner::Operand> operands;
+  uint64_t scalars[planner::kMaxOperands];
+  planner::Plan plan;
   ir::Function tile{};
 };
 
 inline void make_plan(Planned& p, const detail::Operator& op, const std::vector<Strided*>& outputs, const std::vector<Given>& inputs,
                       const Target& target) {
-  std::vector<pointwise::ArgumentType> types;
-  for (Strided* o : outputs) p.operands.push_back({pointwise::Role::Output, o->dtype(), o->data(), &o->shape(), &o->strides()});
+  std::vector<planner::ArgumentType> types;
+  for (Strided* o : outputs) p.operands.push_back({planner::Role::Output, o->dtype(), o->data(), &o->shape(), &o->strides()});
   for (const Given& g : inputs) {
     types.push_back({g.tensor != nullptr, g.dtype});
     p.scalars[p.operands.size()] = g.bits;
-    if (g.tensor) p.operands.push_back({pointwise::Role::Input, g.dtype, g.tensor->data(), &g.tensor->shape(), &g.tensor->strides()});
-    else p.operands.push_back({pointwise::Role::Scalar, g.dtype});
+    if (g.tensor) p.operands.push_back({planner::Role::Input, g.dtype, g.tensor->data(), &g.tensor->shape(), &g.tensor->strides()});
+    else p.operands.push_back({planner::Role::Scalar, g.dtype});
   }
-  p.plan = pointwise::plan(p.operands, target);
+  p.plan = planner::plan(p.operands, target);
   if (p.plan.empty) return;
   p.tile = generate(op.declaration(), type_operator(op.declaration(), types), p.plan.key);
   ir::verify(p.tile, ir::Form::Tile);
@@ -111,8 +117,8 @@ inline Planned run_interpreted(const detail::Operator& op, std::vector<Strided*>
   Planned p;
   make_plan(p, op, outputs, inputs, target);
   if (p.plan.empty) return p;
-  uint64_t slots[pointwise::kMaxParameters];
-  size_t count = pointwise::write_arguments(p.plan, p.scalars, slots);
+  uint64_t slots[planner::kMaxParameters];
+  size_t count = planner::write_arguments(p.plan, p.scalars, slots);
   interp::InterpOptions options;
   for (Strided* o : outputs) options.memories.push_back(o->memory());
   for (const Given& g : inputs)

@@ -11,7 +11,7 @@ const Spelling& spelling_of(Isa isa) { return isa == Isa::X86 ? kX86Spelling : k
 
 Emitter::Emitter(const ir::Function& function, const Target& t, llvm::Module& m)
     : f(function), target(t), spelling(spelling_of(t.isa)), module(m),
-      b(m.getContext(), llvm::InstSimplifyFolder(m.getDataLayout())), values(function.size()) {}
+      b(m.getContext(), llvm::TargetFolder(m.getDataLayout())), values(function.size()) {}
 
 llvm::Type* Emitter::element(DType dtype) {
   switch (dtype) {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <llvm/Analysis/InstSimplifyFolder.h>
+#include <llvm/Analysis/TargetFolder.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -24,7 +24,8 @@
 
 namespace strider::codegen {
 
-using IrBuilder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
+// Folds constants only: a loop's phi has one edge while its body is written, so no simplification may look through it.
+using IrBuilder = llvm::IRBuilder<llvm::TargetFolder>;
 using Values = llvm::SmallVector<llvm::Value*, 4>;
 
 struct Emitter;
