@@ -30,8 +30,8 @@ inline namespace v0 {
 
 class STRIDER_API TensorView {
  public:
-  /// Memory of `device` seen as a tensor. Without strides it is contiguous in row-major order.
-  TensorView(void* data, DType dtype, const Dims& shape, std::string_view device = "cpu");
+  /// Memory of `device` seen as a tensor. Without strides it is contiguous in row-major order, on the CPU.
+  TensorView(void* data, DType dtype, const Dims& shape);
   TensorView(void* data, DType dtype, const Dims& shape, const Dims& strides, std::string_view device = "cpu");
   TensorView(void* data, DType dtype, const Dims& shape, const Dims& strides, Device& device);
 

@@ -32,6 +32,8 @@
 #include <immintrin.h>
 #endif
 
+#include "base/settings.h"
+
 namespace strider {
 namespace {
 
@@ -79,7 +81,7 @@ int available_processors() {
 }
 
 int configured_threads() {
-  const char* text = std::getenv("STRIDER_THREADS");
+  const char* text = setting("STRIDER_THREADS");
   if (!text) return available_processors();
   char* end = nullptr;
   const long threads = std::strtol(text, &end, 10);

@@ -39,6 +39,8 @@ Value Builder::append(Op op, std::span<const Value> operands, int64_t imm, const
   node.operand_count = static_cast<uint16_t>(operands.size());
   node.operands = static_cast<uint32_t>(function_.operands_.size());
   node.span = span_;
+  bool can_wrap = op == Op::Add || op == Op::Sub || op == Op::Mul;
+  if (no_wrap_ && can_wrap && is_int(type.dtype)) node.flags |= kNoWrap;
   function_.operands_.insert(function_.operands_.end(), operands.begin(), operands.end());
   function_.nodes_.push_back(node);
   Value v{static_cast<uint32_t>(function_.nodes_.size() - 1)};

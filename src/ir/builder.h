@@ -97,6 +97,8 @@ class Builder {
   void set_span(const Span& span);
   void set_flags(Value v, uint8_t flags) { function_.set_flags(v, flags); }
   void set_aux(Value v, uint32_t aux) { function_.set_aux(v, aux); }
+  /// While on, integer sums, differences and products that are written promise that no lane in use overflows (kNoWrap).
+  void set_no_wrap(bool no_wrap) { no_wrap_ = no_wrap; }
   /// Switches folding and numbering off, for exact copies (the parser uses it).
   void set_literal(bool literal) { literal_ = literal; }
 
@@ -128,6 +130,7 @@ class Builder {
   std::unordered_map<Key, Value, KeyHash> numbers_;
   uint16_t span_ = 0;
   bool literal_ = false;
+  bool no_wrap_ = false;
 };
 
 }  // namespace strider::ir

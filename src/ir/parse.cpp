@@ -76,6 +76,7 @@ class Parser {
 
   Type type();
   Shape shape();
+  bool at_flag();
   uint8_t flags();
   int64_t integer(int64_t least, int64_t most);
   int64_t power_of_two(int64_t most);
@@ -169,9 +170,16 @@ Type Parser::type() {
   return type;
 }
 
+bool Parser::at_flag() {
+  if (lex_.at("keep")) return true;
+  for (const text::FlagName& flag : text::kFlagNames)
+    if (!flag.keep && lex_.at(flag.word)) return true;
+  return false;
+}
+
 uint8_t Parser::flags() {
   uint8_t flags = 0;
-  while (lex_.at("keep") || lex_.at("inline")) {
+  while (at_flag()) {
     bool keep = lex_.accept("keep");
     Token word = lex_.expect(Kind::Identifier, "'private' or 'shared'");
     uint8_t bit = 0;
@@ -288,7 +296,7 @@ void Parser::attribute(Statement& s) {
 
 void Parser::attributes(Statement& s) {
   while (lex_.peek().kind == Kind::Identifier) {
-    if (lex_.at("keep") || lex_.at("inline")) s.flags |= flags();
+    if (at_flag()) s.flags |= flags();
     else attribute(s);
   }
 }

@@ -55,7 +55,8 @@ void Rewriter::copy(Value v) {
   if (node.op == Op::Result) copied = b.result(operands[0], static_cast<int>(node.imm), node.type);
   else if (node.op == Op::Yield) b.yield(operands);
   else copied = b.emit(node.op, operands, node.imm, &node.type, std::move(table));
-  if (copied.valid() && node.flags) b.set_flags(copied, node.flags);
+  bool is_same_op = copied.valid() && b.function()[copied].op == node.op;  // folding may have found another value
+  if (is_same_op && node.flags) b.set_flags(copied, b.function()[copied].flags | node.flags);
   if (copied.valid() && node.op == Op::Alloc) b.set_aux(copied, node.aux);
   set(v, copied);
 }

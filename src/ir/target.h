@@ -18,6 +18,7 @@ struct Target {
   std::string triple, processor, features;  // LLVM's words
 
   int vector_bytes = 32;         // of one explicit vector
+  int interleave = 1;            // machine vectors that one explicit vector spans, to hide the latency of arithmetic
   int max_threads = 1;           // of a program; 1: one thread runs the whole program
   int warp = 1;                  // threads that can exchange values directly
   int64_t scratch_limit = 1 << 20;  // bytes that one program may use

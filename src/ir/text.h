@@ -34,6 +34,8 @@ inline constexpr FlagName kFlagNames[] = {
     {kKeepPrivate, true, "private"},
     {kKeepShared, true, "shared"},
     {kInline, false, "inline"},
+    {kNoWrap, false, "no_wrap"},
+    {kStaged, false, "staged"},
 };
 
 /// What stands before region k of an op with two of them.

@@ -395,7 +395,8 @@ void Verifier::check_visible(const Region& region, size_t at) {
 void Verifier::check_form(Value v) {
   const Node& n = f_[v];
   if (!(forms_of(n.op) & bit(form_))) refuse(v, "{} does not occur in this form", name_of(n.op));
-  if (n.flags != 0 && form_ != Form::Scheduled) refuse(v, "a flag outside scheduled form");
+  uint8_t promises = kNoWrap | kStaged;  // of the program, not of its schedule
+  if ((n.flags & ~promises) && form_ != Form::Scheduled) refuse(v, "a flag outside scheduled form");
   if (form_ != Form::Lanes) return;
   if (n.op == Op::Broadcast && !f_.type(f_.operand(v, 0)).is_scalar()) refuse(v, "a broadcast of a vector");
   if (n.op == Op::Alloc) check_alloc(v);

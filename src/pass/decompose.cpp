@@ -137,11 +137,17 @@ class Decomposer : public Rewriter {
   Value narrow(Op op, std::span<const Value> x, const Type& type);
 };
 
-bool stays(Op op) { return op == Op::Where || op == Op::Cast || op == Op::Bitcast || op == Op::PtrAdd; }
+/// True for what every target spells as it is; such nodes keep their promises (flags).
+bool stays(const Function& f, Value v) {
+  Op op = f[v].op;
+  if (op == Op::Where || op == Op::Cast || op == Op::Bitcast || op == Op::PtrAdd) return true;
+  bool is_number = is_int(f.type(f.operand(v, 0)).dtype);
+  return is_number && op != Op::Sign && op != Op::Fma;
+}
 
 void Decomposer::visit(Value v) {
   Op op = from[v].op;
-  if (!is_pointwise(op) || stays(op)) return copy(v);
+  if (!is_pointwise(op) || stays(from, v)) return copy(v);
   std::vector<Value> x = map(from.operands(v));
   DType dtype = b.type(x[0]).dtype;
   set(v, is_narrow(dtype) ? narrow(op, x, from.type(v)) : expand(op, x, dtype));

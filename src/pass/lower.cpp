@@ -21,7 +21,7 @@ using namespace ir;
 
 namespace {
 
-constexpr int kMostVectorBytes = 64;   // of the widest type, when the vector is chosen for the narrowest
+constexpr int kMostVectorBytes = 128;  // of the widest type, when the vector is chosen for the narrowest
 constexpr int kVectorsPerThread = 4;   // of the largest tile
 constexpr int64_t kUsualThreads = 128;
 
@@ -30,10 +30,11 @@ bool is_tile(const Type& t) { return !t.is_void && t.shape.rank() > 0; }
 /// Lanes of a vector: as many as fill one access of the narrowest type in memory, without making the widest type too wide.
 int choose_lanes(const Function& f, const Target& target) {
   int narrowest = 8, widest = 1;
-  bool any = false;
+  bool any = false, staged = false;
   for (uint32_t id = 0; id < f.size(); ++id) {
     const Node& n = f[Value{id}];
     if (is_tile(n.type) && is_float(n.type.dtype) && !n.type.is_pointer()) widest = std::max(widest, size_of(n.type.dtype));
+    staged |= (n.flags & kStaged) != 0;
     if (!has(n.op, Reads | Writes) || !is_tile(f.type(f.operand(Value{id}, 0)))) continue;
     int bytes = size_of(f.type(f.operand(Value{id}, 0)).dtype);
     narrowest = std::min(narrowest, bytes);
@@ -41,7 +42,9 @@ int choose_lanes(const Function& f, const Target& target) {
     any = true;
   }
   if (!any) narrowest = 4;
-  return std::max(1, std::min(target.vector_bytes / narrowest, kMostVectorBytes / widest));
+  // A transpose in registers takes as many of them as a vector has lanes: there one machine vector is enough.
+  int bytes = target.vector_bytes * (staged ? 1 : target.interleave);
+  return std::max(1, std::min(bytes / narrowest, kMostVectorBytes / widest));
 }
 
 /// Threads of a program: a few vectors of the largest tile for each, within the target's limits.
@@ -75,8 +78,8 @@ Function lower(const Function& prepared, const Target& target, int threads, cons
   verify(scheduled, Form::Scheduled);
   show("scheduled", scheduled);
 
-  int lanes = choose_lanes(prepared, target);
-  if (threads == 0) threads = choose_threads(prepared, target, lanes);
+  int lanes = choose_lanes(tile, target);
+  if (threads == 0) threads = choose_threads(tile, target, lanes);
   check_threads(threads, target);
   Function program = simplify(lower_to_lanes(scheduled, target, threads, lanes));
   show("phases", program);

@@ -121,11 +121,28 @@ constexpr double power(int n) { return n < 0 ? 0.5 * power(n + 1) : n > 0 ? 2.0 
 
 // ---- shared pieces -------------------------------------------------------------------------------
 
+/// Every second coefficient from `first` on, by Horner's rule.
+template <class B, class V, class Coefficients>
+V every_second(B& b, V like, V x, const Coefficients& coefficients, size_t first) {
+  V sum = b.constant(like, coefficients[first]);
+  for (size_t k = first + 2; k < std::size(coefficients); k += 2) sum = b.fma(sum, x, b.constant(like, coefficients[k]));
+  return sum;
+}
+
+/// Even and odd powers apart, two chains of half the length: what a processor waits for is the longest chain.
 template <class B, class V, class Coefficients>
 V polynomial(B& b, V x, const Coefficients& coefficients) {
-  V sum = b.constant(x, coefficients[0]);
-  for (size_t k = 1; k < std::size(coefficients); ++k) sum = b.fma(sum, x, b.constant(x, coefficients[k]));
-  return sum;
+  constexpr size_t kShort = 4;  // one chain is as quick
+  size_t count = std::size(coefficients);
+  if (count <= kShort) {
+    V sum = b.constant(x, coefficients[0]);
+    for (size_t k = 1; k < count; ++k) sum = b.fma(sum, x, b.constant(x, coefficients[k]));
+    return sum;
+  }
+  V square = b.mul(x, x);
+  V even = every_second(b, x, square, coefficients, (count + 1) % 2);
+  V odd = every_second(b, x, square, coefficients, count % 2);
+  return b.fma(odd, x, even);
 }
 
 // Clamps that let NaN pass; in this operand order each is one minps or maxps on x86.

@@ -105,7 +105,7 @@ void Masks::collect_comparison(Value mask) {
   auto scalar = repeated_scalar(f_, bound);
   if (!scalar && f_.is_constant(bound)) scalar = bound;
   auto range = rise(f_, index);
-  bool rises_too_far = range && *range >= int64_t{1} << (bits_of(f_.type(index).dtype) - 1);
+  bool rises_too_far = range && *range >= int64_t{1} << std::min(62, bits_of(f_.type(index).dtype) - 1);
   if (scalar && range && !rises_too_far) bounds_.push_back({mask, index, *scalar, *range, op == Op::Le || op == Op::Ge});
 }
 

@@ -22,9 +22,13 @@ class Instance {
 
   ir::Function run() {
     for_each_parameter(key_, [&](const Parameter& p) { declare(p); });
-    for (int k = 0; k < key_.operands; ++k)
-      if (key_.access[k].same_as > 0) argument_[k] = argument_[key_.access[k].same_as - 1];
+    for (int k = 0; k < key_.operands; ++k) share_output(k);
+    // The planner chose an index type that holds every offset, those of the lanes past the edges included.
+    b_.set_no_wrap(true);
     write_indices();
+    for (int k = 0; k < key_.operands; ++k)
+      if (key_.access[k].role != Role::Scalar) address_[k] = address(k);
+    b_.set_no_wrap(false);
     read_inputs();
     Value yield = compute();
     for (int k = 0; k < key_.operands && key_.access[k].role == Role::Output; ++k) write_output(k, map_[scalar_.operand(yield, k).id]);
@@ -98,6 +102,14 @@ class Instance {
         stride_[p.operand][static_cast<size_t>(p.axis)] = b_.param(Type::scalar(index_), info);
         return;
     }
+  }
+
+  /// An input that is an output has no parameters of its own.
+  void share_output(int k) {
+    if (key_.access[k].same_as == 0) return;
+    int output = key_.access[k].same_as - 1;
+    argument_[k] = argument_[output];
+    stride_[k] = stride_[output];
   }
 
   // --- indices
@@ -184,7 +196,7 @@ class Instance {
   void read_inputs() {
     int first = outputs();
     for (int k = first; k < key_.operands; ++k) {
-      Value v = key_.access[k].role == Role::Scalar ? argument_[k] : b_.load(address(k), mask(k));
+      Value v = key_.access[k].role == Role::Scalar ? argument_[k] : b_.load(address_[k], mask(k));
       Value param = scalar_.params()[static_cast<size_t>(k - first)];
       map_[param.id] = b_.cast(v, scalar_.type(param).dtype);
     }
@@ -219,7 +231,7 @@ class Instance {
 
   void write_output(int k, Value v) {
     v = b_.broadcast(b_.cast(v, key_.access[k].dtype), tile_shape());
-    b_.store(address(k), v, mask(k), key_.streaming ? int64_t{ir::kStreaming} : 0);
+    b_.store(address_[k], v, mask(k), key_.streaming ? int64_t{ir::kStreaming} : 0);
   }
 
   const ir::Function& scalar_;
@@ -228,7 +240,7 @@ class Instance {
   DType index_;
   std::vector<Value> map_;  // of the scalar function's values
   std::vector<std::string> names_;
-  Value argument_[kMaxOperands], size_[kMaxAxes], outer_[kMaxAxes];
+  Value argument_[kMaxOperands], address_[kMaxOperands], size_[kMaxAxes], outer_[kMaxAxes];
   std::array<Value, kMaxAxes> stride_[kMaxOperands];
   Value tiles_n_, tiles_m_, n_, m_, mask_n_, mask_m_;
 };

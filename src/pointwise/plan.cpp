@@ -283,7 +283,7 @@ constexpr Block kRowsOneThread[] = {{16, 1024}, {1, 8192}, {128, 128}, {2048, 8}
 constexpr Block kRowsManyThreads[] = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
 constexpr Block kTilesOneThread[] = {{64, 64}, {512, 8}, {8, 512}};
 constexpr Block kTilesManyThreads[] = {{64, 64}, {128, 8}, {8, 128}};
-constexpr int32_t kFlatOneThread = 16384;
+constexpr int32_t kFlatOneThread = 2048;  // small: the last one, which is ragged, is slower
 constexpr int32_t kFlatThreads = 128;      // of a program, where there are many
 constexpr int32_t kFlatVectors = 2;        // 16-byte accesses of each thread
 
@@ -339,10 +339,12 @@ void step::choose_block(Plan& p, const Target& target) {
 
 namespace {
 
+/// Whether the offsets of all lanes fit, those past the edges of a ragged tile included.
 bool offsets_fit_i32(const Plan& p, int k) {
   int64_t low = 0, high = 0;
   for (int a = 0; a < rank(p); ++a) {
-    int64_t reach = p.strides[k][a] * (p.sizes[a] - 1);
+    int64_t block = a == rank(p) - 1 ? p.key.block_n : a == rank(p) - 2 ? p.key.block_m : 1;
+    int64_t reach = p.strides[k][a] * (p.sizes[a] - 1 + block);
     (reach < 0 ? low : high) += reach;
   }
   return low >= INT32_MIN && high <= INT32_MAX;

@@ -19,8 +19,7 @@ char* advanced(void* data, DType dtype, int64_t elements) { return static_cast<c
 
 }  // namespace
 
-TensorView::TensorView(void* data, DType dtype, const Dims& shape, std::string_view device)
-    : TensorView(data, dtype, shape, contiguous_strides(shape), device) {}
+TensorView::TensorView(void* data, DType dtype, const Dims& shape) : TensorView(data, dtype, shape, contiguous_strides(shape)) {}
 
 TensorView::TensorView(void* data, DType dtype, const Dims& shape, const Dims& strides, std::string_view device)
     : TensorView(data, dtype, shape, strides, device_of(device)) {}

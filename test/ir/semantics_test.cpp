@@ -20,7 +20,10 @@ namespace {
 __extension__ typedef __int128 Wide;
 __extension__ typedef unsigned __int128 UnsignedWide;
 
-Wide product(Wide a, Wide b) { return static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)); }
+/// a * b + c modulo 2^128.
+Wide multiply_add(Wide a, Wide b, Wide c) {
+  return static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b) + static_cast<UnsignedWide>(c));
+}
 
 constexpr DType kInts[] = {DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64};
 constexpr DType kFloats[] = {DType::F16, DType::BF16, DType::F32, DType::F64};
@@ -48,7 +51,7 @@ Wide shift_right(DType t, Wide a, Wide b) { return a >> static_cast<int>(b < 0 |
 const Binary kBinaries[] = {
     {Op::Add, [](DType, Wide a, Wide b) { return a + b; }},
     {Op::Sub, [](DType, Wide a, Wide b) { return a - b; }},
-    {Op::Mul, [](DType, Wide a, Wide b) { return product(a, b); }},
+    {Op::Mul, [](DType, Wide a, Wide b) { return multiply_add(a, b, 0); }},
     {Op::Div, [](DType, Wide a, Wide b) { return b == 0 ? 0 : a / b; }},
     {Op::Rem, [](DType, Wide a, Wide b) { return b == 0 ? 0 : a % b; }},
     {Op::Minimum, [](DType, Wide a, Wide b) { return a < b ? a : b; }},
@@ -115,7 +118,7 @@ TEST(IntegerSemantics, FmaWraps) {
     for (uint64_t a : samples(t))
       for (uint64_t b : samples(t)) {
         uint64_t args[] = {a, b, 5};
-        ASSERT_EQ(evaluate(Op::Fma, t, t, args), wrap(t, product(value_of(t, a), value_of(t, b)) + 5));
+        ASSERT_EQ(evaluate(Op::Fma, t, t, args), wrap(t, multiply_add(value_of(t, a), value_of(t, b), 5)));
       }
 }
 

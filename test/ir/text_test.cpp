@@ -136,6 +136,19 @@ TEST(Text, ResultsThatAreNotThereKeepTheirPlace) {
   EXPECT_EQ(print(parse(text)), text);
 }
 
+TEST(Text, EveryFlagRoundTrips) {
+  Builder b("flags");
+  Value x = b.param(Type::scalar(DType::I32), {.name = "x"});
+  Value y = b.add(x, x);
+  for (unsigned flags = 0; flags < 32; ++flags) {
+    b.set_flags(x, static_cast<uint8_t>(flags));
+    b.set_flags(y, static_cast<uint8_t>(31 - flags));
+    Function f = parse(print(b.function()));
+    EXPECT_EQ(f[f.params()[0]].flags, flags);
+    EXPECT_EQ(f[f.body().body[0]].flags, 31 - flags);
+  }
+}
+
 TEST(Text, CommentsBlanksAndOwnNamesAreRead) {
   Function f = parse("// first\n\nkernel  k(%a : f32 ,%b:f32)\tthreads = 4 {\n\n"
                      "  %sum = add %a , %b : f32 // why\n\n\n}\n// end");

@@ -112,6 +112,18 @@ TEST(Instantiate, InPlaceUsesOnePointer) {
   for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i], 3 * before[i]);
 }
 
+TEST(Instantiate, InPlaceOnAnyLayout) {
+  for (const Dims& strides : {Dims{8, 2}, Dims{1, 3}, Dims{-40, 9}, Dims{4, 1}}) {
+    Strided x(i32, {3, 4}, strides), row(i32, {4}, {2});
+    x.fill(first_values);
+    row.fill(second_values);
+    std::vector<double> before = x.values(), added = expanded(row, {3, 4});
+    run_interpreted(add_operator().untyped(), {&x}, {x, row, 2});
+    std::vector<double> after = x.values();
+    for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i], before[i] + 2 * added[i]) << to_string(strides);
+  }
+}
+
 TEST(Instantiate, InPlaceThroughReversedViews) {
   // base[::-1] += 2 * x[::-1] on zeros, x = 0..5
   Strided base(f32, {6}, {-1}), x(f32, {6}, {-1});
@@ -217,11 +229,10 @@ TEST_P(RandomLayouts, EqualThePlainLoop) {
       shape.push_back(std::uniform_int_distribution<int>(1, rank > 3 ? 4 : 9)(random));
     Strided x = random_view(random, shape, f32, true), y = random_view(random, shape, i16, true);
     Strided out = random_view(random, shape, f32, false);
-    Dims broadcast = shape;
-    for (int k = 0; k < shape.rank(); ++k) {
-      auto size = [&](const Strided& s) { return k < shape.rank() - s.shape().rank() ? 1 : s.shape()[k - (shape.rank() - s.shape().rank())]; };
-      broadcast[k] = std::max(size(x), size(y));
-    }
+    Dims broadcast = Dims::filled(std::max(x.shape().rank(), y.shape().rank()), 1);
+    for (const Strided* s : {&x, &y})
+      for (int k = 1; k <= s->shape().rank(); ++k)
+        broadcast[broadcast.rank() - k] = std::max(broadcast[broadcast.rank() - k], s->shape()[s->shape().rank() - k]);
     if (broadcast != shape) continue;
     expect_add(x, y, out, small_target(i % 2 ? 128 : 1));
   }

@@ -64,7 +64,7 @@ TEST(Overlap, ItselfInKnownCases) {
   EXPECT_EQ(overlaps_itself({1, 5}, {0, 1}), Answer::No);
   EXPECT_EQ(overlaps_itself({4, 4}, {1, 1}), Answer::Yes);
   EXPECT_EQ(overlaps_itself({2, 3}, {3, 2}), Answer::No);  // 0 2 4 3 5 7: interleaved, but apart
-  EXPECT_EQ(overlaps_itself({3, 3}, {3, 2}), Answer::Yes);
+  EXPECT_EQ(overlaps_itself({3, 4}, {3, 2}), Answer::Yes);  // 3 * 2 = 2 * 3
   EXPECT_EQ(overlaps_itself({}, {}), Answer::No);
   EXPECT_EQ(overlaps_itself({0, 3}, {0, 0}), Answer::No);
 }

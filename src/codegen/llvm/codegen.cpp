@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -114,5 +115,7 @@ std::string text(const ir::Function& lanes, const Target& target, std::string_vi
     return std::string(code.begin(), code.end());
   });
 }
+
+std::string_view llvm_version() { return LLVM_VERSION_STRING; }
 
 }  // namespace strider::codegen

@@ -26,4 +26,7 @@ std::vector<char> compile(const ir::Function& lanes, const Target& target);
 /// The text of a stage: "llvm" (optimised IR), and "asm" or "ptx". Throws a user error that lists the stages.
 std::string text(const ir::Function& lanes, const Target& target, std::string_view stage);
 
+/// "19.1.7".
+std::string_view llvm_version();
+
 }  // namespace strider::codegen

@@ -37,9 +37,10 @@ bool LaneProgram::commutes(Value owner) const {
 
 void LaneProgram::prepare_fold(Value v) {
   bool is_scan = f_[v].op == Op::Scan;
-  auto& storages = fold_[v.id];
+  Fold& fold = fold_[v.id] = {};
+  fold.is_grouped = !is_scan && pass_->group > 1 && squeezed_axis(v) == pass_->group_axis;
   for (Value o : f_.operands(v))
-    storages.push_back(allocate(pass_->layout, f_.type(o).dtype, is_scan ? kKeepShared : kKeepPrivate));
+    fold.storages.push_back(allocate(fold.is_grouped ? pass_->grouped : pass_->layout, f_.type(o).dtype, is_scan ? kKeepShared : kKeepPrivate));
   if (is_scan) return;
   for (Value r : results_[v.id])
     if (!f_.type(r).is_scalar()) storage_[r.id] = allocate(layout_of(f_.type(r).shape), f_.type(r).dtype, kKeepShared);
@@ -47,7 +48,73 @@ void LaneProgram::prepare_fold(Value v) {
 
 void LaneProgram::gather_fold(Value v, const Slot& slot) {
   auto operands = f_.operands(v);
-  for (size_t k = 0; k < operands.size(); ++k) keep(fold_[v.id][k], slot, eval_here(operands[k]));
+  Fold& fold = fold_[v.id];
+  std::vector<LaneValue> values;
+  for (Value o : operands) values.push_back(eval_here(o));
+  if (fold.is_grouped) pass_->gathered[v.id] = values;
+  else
+    for (size_t k = 0; k < operands.size(); ++k) keep(fold.storages[k], slot, values[k]);
+}
+
+// --- the first levels, while the nest is walked
+
+/// Groups as many slots as there are along the axis of the nest's first reduction, a few at most. Their number must be a
+/// power of two: only then are all groups alike.
+void LaneProgram::choose_group(Value nest) {
+  constexpr int64_t kMostSlots = 8;
+  constexpr int64_t kMostStatements = 96;  // written out
+  const auto& body = f_.region(nest, 0).body;
+  auto first = std::find_if(body.begin(), body.end(), [&](Value s) { return f_[s].op == Op::Reduce; });
+  if (first == body.end() || squeezed_axis(*first) < 0) return;
+  int axis = squeezed_axis(*first);
+  int64_t slots = pass_->layout.slots[axis];
+  if (round_up_to_power(slots) != slots) return;
+  int64_t group = std::min(slots, kMostSlots);
+  while (group > 1 && group * static_cast<int64_t>(body.size()) > kMostStatements) group /= 2;
+  pass_->group_axis = axis;
+  pass_->group = group;
+  pass_->grouped = pass_->layout;
+  pass_->grouped.slots[axis] = slots / group;
+}
+
+/// Visits the slots of a group and folds what its reductions gather.
+void LaneProgram::visit_group(Value nest, const Slot& first) {
+  std::vector<Value> folds;
+  for (Value s : f_.region(nest, 0).body)
+    if (f_[s].op == Op::Reduce && fold_[s.id].is_grouped) folds.push_back(s);
+  auto folded = fold_group(nest, folds, first, 0, pass_->group);
+  pass_->slot = &first;
+  for (size_t k = 0; k < folds.size(); ++k)
+    for (size_t o = 0; o < folded[k].size(); ++o) store(own_address(fold_[folds[k].id].storages[o], first.number), folded[k][o], {});
+}
+
+/// Slots begin, begin + count, ... of the group: the lower half of them folded with the upper one. Walked depth first, so that few
+/// values wait at a time.
+std::vector<std::vector<LaneValue>> LaneProgram::fold_group(Value nest, std::span<const Value> folds, const Slot& first, int64_t begin,
+                                                            int64_t count) {
+  int64_t stride = pass_->group / count;  // from one slot of this subset to the next
+  int axis = pass_->group_axis;
+  if (count == 1) {
+    std::vector<Value> position = first.position;
+    position[axis] = b_.add(position[axis], b_.i32(begin * pass_->grouped.slots[axis]));
+    Slot slot = make_slot(pass_->layout, position);
+    visit_slot(nest, slot);
+    std::vector<std::vector<LaneValue>> values;
+    for (Value v : folds) values.push_back(pass_->gathered[v.id]);
+    return values;
+  }
+  auto low = fold_group(nest, folds, first, begin, count / 2);
+  auto high = fold_group(nest, folds, first, begin + stride, count / 2);
+  LaneMath m = math(pass_->layout);
+  LaneValue present;
+  bool may_be_absent = pass_->layout.is_ragged(axis) && begin + stride == pass_->group - 1;  // it may be the last slot
+  if (may_be_absent) {
+    LaneValue ahead = m.constant(DType::I32, (begin + stride) * pass_->grouped.slots[axis] * pass_->layout.unit[axis]);
+    present = m.less(m.add(first.index[axis], ahead), pass_->layout.space[axis]);
+  }
+  std::vector<std::vector<LaneValue>> folded;
+  for (size_t k = 0; k < folds.size(); ++k) folded.push_back(fold_pair(folds[k], low[k], high[k], present));
+  return folded;
 }
 
 void LaneProgram::finish_fold(Value v) {
@@ -79,8 +146,11 @@ std::vector<LaneValue> LaneProgram::fold_pair(Value v, std::span<const LaneValue
 
 // --- reduction
 
+/// The slots that hold what a reduction has gathered.
+const Layout& LaneProgram::gathered_layout(Value v) const { return fold_.at(v.id).is_grouped ? pass_->grouped : pass_->layout; }
+
 void LaneProgram::finish_reduce(Value v, int axis) {
-  const Layout& layout = pass_->layout;
+  const Layout& layout = gathered_layout(v);
   std::vector<int64_t> counts(layout.slots.begin(), layout.slots.begin() + layout.rank());
   std::vector<Storage> buffers;
   if (axis >= 0) {
@@ -88,7 +158,7 @@ void LaneProgram::finish_reduce(Value v, int axis) {
     counts[axis] = 1;
     if (warps_to_fold(axis) > 1) {
       int64_t others = layout.slot_count() / layout.slots[axis];
-      for (const Storage& s : fold_[v.id]) {
+      for (const Storage& s : fold_[v.id].storages) {
         Storage buffer{layout, s.dtype, b_.alloc(Space::Shared, s.dtype, others * threads_ * layout.lanes), {}, {}};
         buffers.push_back(buffer);
       }
@@ -101,15 +171,16 @@ void LaneProgram::finish_reduce(Value v, int axis) {
     pass_->slot = &slot;
     pass_->values.clear();
     std::vector<LaneValue> values =
-        buffers.empty() ? read_all(fold_[v.id], slot.number) : fold_across_warps(v, axis, slot, buffers);
+        buffers.empty() ? read_all(fold_[v.id].storages, slot.number) : fold_across_warps(v, axis, slot, buffers);
     if (axis >= 0) fold_threads_and_lanes(v, axis, values);
     emit_results(v, axis, slot, values);
   });
 }
 
 void LaneProgram::fold_slots(Value v, int axis) {
-  const Layout& layout = pass_->layout;
+  const Layout& layout = gathered_layout(v);
   LaneMath m = math(layout);
+  bool may_lack_elements = layout.is_ragged(axis) && !fold_[v.id].is_grouped;
   int64_t slot_stride = 1;
   for (int d = axis + 1; d < layout.rank(); ++d) slot_stride *= layout.slots[d];
   int64_t live = layout.slots[axis];
@@ -120,15 +191,13 @@ void LaneProgram::fold_slots(Value v, int axis) {
       pass_->slot = &low;
       Value high_number = b_.add(low.number, b_.i32(half * slot_stride));
       LaneValue present;
-      if (layout.is_ragged(axis)) {
-        LaneValue high_index = m.add(low.index[axis], m.constant(DType::I32, half * layout.unit[axis]));
-        int64_t position;
-        bool known = constant_int(b_.function(), low.position[axis], &position);
-        bool is_last = !known || position + half == layout.slots[axis] - 1;
-        if (is_last) present = m.less(high_index, layout.space[axis]);
-      }
-      auto folded = fold_pair(v, read_all(fold_[v.id], low.number), read_all(fold_[v.id], high_number), present);
-      for (size_t k = 0; k < folded.size(); ++k) store(own_address(fold_[v.id][k], low.number), folded[k], {});
+      int64_t position;
+      bool known = constant_int(b_.function(), low.position[axis], &position);
+      bool may_be_last = !known || position + half == layout.slots[axis] - 1;
+      if (may_lack_elements && may_be_last)
+        present = m.less(m.add(low.index[axis], m.constant(DType::I32, half * layout.unit[axis])), layout.space[axis]);
+      auto folded = fold_pair(v, read_all(fold_[v.id].storages, low.number), read_all(fold_[v.id].storages, high_number), present);
+      for (size_t k = 0; k < folded.size(); ++k) store(own_address(fold_[v.id].storages[k], low.number), folded[k], {});
     });
     live = std::min(live, half);
   }
@@ -166,12 +235,12 @@ int64_t LaneProgram::warps_to_fold(int axis) const {
 }
 
 void LaneProgram::write_across_warps(Value v, int axis, std::span<const Storage> buffers) {
-  const Layout& layout = pass_->layout;
+  const Layout& layout = gathered_layout(v);
   std::vector<int64_t> counts(layout.slots.begin(), layout.slots.begin() + layout.rank());
   counts[axis] = 1;
   each_slot_between(layout, counts, [&](const Slot& slot) {
     pass_->slot = &slot;
-    auto values = read_all(fold_[v.id], slot.number);
+    auto values = read_all(fold_[v.id].storages, slot.number);
     Value place = b_.add(b_.mul(across_number(axis, slot), b_.i32(threads_)), b_.thread_id());
     for (size_t k = 0; k < values.size(); ++k) store(own_address(buffers[k], place), values[k], {});
   });
@@ -264,7 +333,7 @@ void LaneProgram::emit_results(Value v, int axis, const Slot& slot, std::span<co
 void LaneProgram::finish_scan(Value v, int axis) {
   const Layout& layout = pass_->layout;
   LaneMath m = math(layout);
-  std::vector<Storage> from = fold_[v.id], to;
+  std::vector<Storage> from = fold_[v.id].storages, to;
   int64_t length = axis >= 0 ? layout.space[axis] : 1;
   if (length > 1)
     for (const Storage& s : from) to.push_back(allocate(layout, s.dtype, kKeepShared));

@@ -135,6 +135,22 @@ LaneValue LaneMath::apply_affine(Op op, DType dtype, std::span<const LaneValue> 
   }
 }
 
+/// index < bound where the index runs through the lanes: the lanes below how many are left, compared as narrow integers.
+LaneValue LaneMath::apply_bound(const LaneValue& index, const LaneValue& bound) const {
+  if (index.is_vector || index.offsets.empty() || !bound.is_uniform() || !is_int(dtype(index))) return {};
+  int64_t most = *std::max_element(index.offsets.begin(), index.offsets.end());
+  if (most >= INT32_MAX || !stays_in_block(index, round_up_to_power(most + 1))) return {};
+  Value left = b_.sub(bound.base, index.base);  // exact as an unsigned number where it is used
+  DType count_type = bits_of(dtype(index)) == 64 ? DType::U64 : DType::U32;
+  if (bits_of(dtype(index)) < 32) return {};
+  Value count = b_.binary(Op::Minimum, b_.bitcast(left, count_type), b_.constant_int(Type::scalar(count_type), most + 1));
+  Value any = b_.binary(Op::Lt, index.base, bound.base);
+  Value lanes = b_.where(any, b_.cast(count, DType::I32), b_.i32(0));
+  LaneValue numbers = affine(b_.i32(0), index.offsets);
+  Value less = b_.binary(Op::Lt, materialize(numbers), b_.broadcast(lanes, {lanes_}));
+  return vector(less);
+}
+
 LaneValue LaneMath::apply_address(const LaneValue& pointer, const LaneValue& offset) const {
   LaneValue wide = offset.is_uniform() || offset.is_vector ? offset : cast(offset, DType::I64);
   if (pointer.is_vector || wide.is_vector)
@@ -166,6 +182,8 @@ LaneValue LaneMath::apply(Op op, DType dtype, std::span<const LaneValue> operand
   bool affine_operands = std::all_of(operands.begin(), operands.end(), [](const LaneValue& x) { return x.is_affine(); });
   if (affine_operands && lanes_ > 1)
     if (LaneValue v = apply_affine(op, dtype, operands); v.base.valid()) return v;
+  if (op == Op::Lt || op == Op::Gt)
+    if (LaneValue v = apply_bound(operands[op == Op::Gt], operands[op == Op::Lt]); v.base.valid()) return v;
   for (const LaneValue& x : operands) values.push_back(materialize(x));
   return vector(emit(values, lanes_ > 1 ? Type::vector(dtype, lanes_) : result));
 }

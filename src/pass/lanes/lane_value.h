@@ -54,6 +54,7 @@ class LaneMath {
   LaneValue apply_constants(ir::Op op, DType dtype, std::span<const std::vector<int64_t>> operands, DType from) const;
   LaneValue apply_affine(ir::Op op, DType dtype, std::span<const LaneValue> operands) const;
   LaneValue apply_address(const LaneValue& pointer, const LaneValue& offset) const;
+  LaneValue apply_bound(const LaneValue& index, const LaneValue& bound) const;
   LaneValue split(ir::Op op, const LaneValue& a, int64_t divisor) const;
   bool stays_in_block(const LaneValue& v, int64_t block) const;
 

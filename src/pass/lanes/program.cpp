@@ -199,8 +199,10 @@ uint8_t LaneProgram::keep_flags(Value v, const Layout& layout) const {
 }
 
 void LaneProgram::lower_nest(Value v) {
+  if (is_block_transpose(v)) return lower_block_transpose(v);
   Pass pass{layout_of(f_[v].type.shape), nullptr, {}};
   pass_ = &pass;
+  choose_group(v);
   const auto& body = f_.region(v, 0).body;
   for (Value s : body) {
     const Node& n = f_[s];
@@ -209,17 +211,28 @@ void LaneProgram::lower_nest(Value v) {
       storage_[s.id] = allocate(pass.layout, n.type.dtype, keep_flags(s, pass.layout));
   }
   phase();
-  each_slot(pass.layout, [&](const Slot& slot) {
-    pass.slot = &slot;
-    pass.values.clear();
-    for (Value s : body) {
-      b_.set_span(f_.span(s));
-      lower_in_nest(s);
-    }
-  });
+  if (pass.group > 1) each_slot(pass.grouped, [&](const Slot& first) { visit_group(v, first); });
+  else each_slot(pass.layout, [&](const Slot& slot) { visit_slot(v, slot); });
   for (Value s : body)
     if (f_[s].op == Op::Reduce || f_[s].op == Op::Scan) finish_fold(s);
   pass_ = nullptr;
+}
+
+void LaneProgram::visit_slot(Value nest, const Slot& slot) {
+  pass_->slot = &slot;
+  pass_->values.clear();
+  for (Value s : f_.region(nest, 0).body) {
+    b_.set_span(f_.span(s));
+    lower_in_nest(s);
+  }
+}
+
+/// A tile's load in the current slot.
+LaneValue LaneProgram::lower_load(Value v) {
+  std::vector<LaneValue> x;
+  for (Value o : f_.operands(v)) x.push_back(eval_here(o));
+  LaneValue mask = x.size() > 1 ? x[1] : LaneValue{};
+  return load(x[0], math(pass_->layout).both(mask, pass_->slot->present), x.size() > 2 ? x[2] : LaneValue{}, f_[v].imm);
 }
 
 void LaneProgram::lower_in_nest(Value v) {
@@ -236,7 +249,7 @@ void LaneProgram::lower_in_nest(Value v) {
   auto operand = [&](size_t k) { return k < x.size() ? x[k] : LaneValue{}; };
   LaneValue result;
   switch (n.op) {
-    case Op::Load: result = load(x[0], m.both(operand(1), slot.present), operand(2), n.imm); break;
+    case Op::Load: result = lower_load(v); break;
     case Op::Store:
       return by_owner(pass_->layout, [&] { store(x[0], x[1], m.both(operand(2), slot.present), n.imm); });
     case Op::AtomicAdd:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the lanes pass, shared by its parts: statements (program.cpp), values (eval.cpp), memory (memory.cpp),
+// staged loads (transpose.cpp),
 // reductions and scans (fold.cpp).
 #pragma once
 
@@ -32,6 +33,12 @@ struct Storage {
   std::vector<int64_t> shared_stride;
 };
 
+/// A reduction's or scan's operands on their way to its result.
+struct Fold {
+  std::vector<Storage> storages;  // one for each operand
+  bool is_grouped = false;        // each slot holds what a group of slots along the axis gave (Pass::group)
+};
+
 class LaneProgram {
  public:
   LaneProgram(const ir::Function& scheduled, const Target& target, int threads, int lanes);
@@ -48,6 +55,12 @@ class LaneProgram {
     Layout layout;
     const Slot* slot = nullptr;
     std::unordered_map<uint32_t, LaneValue> values;
+    // Slots that are as far apart as a reduction's first levels fold them are visited together, `group` of them along
+    // `group_axis`, so that these levels need no memory. `grouped` is the layout in which each group counts as one slot.
+    int group_axis = -1;
+    int64_t group = 1;
+    Layout grouped;
+    std::unordered_map<uint32_t, std::vector<LaneValue>> gathered;  // by fold: its operands in the current slot
   };
 
   /// A tile that is to be copied into storage, perhaps by way of a private copy.
@@ -63,7 +76,9 @@ class LaneProgram {
   void lower_single_element(Value v);
   void lower_scalar_memory(Value v);
   void lower_nest(Value v);
+  void visit_slot(Value nest, const Slot& slot);
   void lower_in_nest(Value v);
+  LaneValue lower_load(Value v);
   void lower_for(Value v);
   void lower_while(Value v);
   void lower_if(Value v);
@@ -116,9 +131,18 @@ class LaneProgram {
   LaneValue read_shared(const Storage& storage, const Index& squeezed, const LaneValue& present);
   Index squeeze_index(const ir::Shape& shape, const Index& index) const;
 
+  // transpose.cpp
+  bool is_block_transpose(Value nest) const;
+  void transpose_block(std::vector<Value>& rows);
+  void lower_block_transpose(Value nest);
+
   // fold.cpp
   void prepare_fold(Value v);
   void gather_fold(Value v, const Slot& slot);
+  const Layout& gathered_layout(Value v) const;
+  void choose_group(Value nest);
+  void visit_group(Value nest, const Slot& first);
+  std::vector<std::vector<LaneValue>> fold_group(Value nest, std::span<const Value> folds, const Slot& first, int64_t begin, int64_t count);
   void finish_fold(Value v);
   void finish_reduce(Value v, int axis);
   void finish_scan(Value v, int axis);
@@ -143,7 +167,7 @@ class LaneProgram {
   Facts facts_;
   std::vector<Value> map_;                                  // scalars
   std::unordered_map<uint32_t, Storage> storage_;           // of kept tiles, by source value
-  std::unordered_map<uint32_t, std::vector<Storage>> fold_;  // operands of reductions and scans, by owner
+  std::unordered_map<uint32_t, Fold> fold_;                 // by owner
   Pass* pass_ = nullptr;
   std::vector<std::vector<Value>> results_;                 // of each region op
 };

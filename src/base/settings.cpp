@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/settings.h"
+
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace strider {
+namespace {
+
+constexpr Setting kSettings[] = {
+    {"STRIDER_THREADS", "threads that a launch on the CPU uses; if not set, one for each processor that the process may run on"},
+};
+
+}  // namespace
+
+std::span<const Setting> settings() { return kSettings; }
+
+const char* setting(std::string_view name) {
+  for (const Setting& s : kSettings)
+    if (s.name == name) return std::getenv(s.name);
+  internal_error("the setting {} is not in the table", name);
+}
+
+}  // namespace strider

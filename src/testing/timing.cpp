@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/timing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace strider::timing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// One of the calls that are measured.
+class Subject {
+ public:
+  Subject(Device& device, const Call& call) : device_(device), call_(call) {}
+
+  /// Runs it for a while, which tells how many calls make a batch.
+  void warm_up(const Options& options) {
+    time_of(1);  // compiles
+    Clock::time_point start = Clock::now();
+    double fastest = time_of(1);
+    while (seconds_since(start) < options.warm_up_seconds) fastest = std::min(fastest, time_of(batch_));
+    batch_ = static_cast<int>(std::clamp(std::ceil(options.batch_seconds / std::max(fastest, 1e-9)), 1.0, 1e5));
+  }
+
+  void take_sample() { times_.samples.push_back(time_of(batch_)); }
+  const Times& times() const { return times_; }
+
+ private:
+  double time_of(int calls) {
+    device_.synchronize();
+    Clock::time_point start = Clock::now();
+    for (int k = 0; k < calls; ++k) call_(number_++);
+    device_.synchronize();
+    return seconds_since(start) / calls;
+  }
+
+  Device& device_;
+  const Call& call_;
+  int batch_ = 1;
+  int64_t number_ = 0;
+  Times times_;
+};
+
+void take_samples(std::vector<Subject>& subjects, bool backwards) {
+  if (backwards)
+    for (size_t k = subjects.size(); k-- > 0;) subjects[k].take_sample();
+  else
+    for (Subject& s : subjects) s.take_sample();
+}
+
+double quantile_of(std::vector<double> values, double q) {
+  STRIDER_CHECK(!values.empty());
+  std::sort(values.begin(), values.end());
+  double place = q * static_cast<double>(values.size() - 1);
+  auto below = static_cast<size_t>(place);
+  size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], place - static_cast<double>(below));
+}
+
+}  // namespace
+
+double Times::quantile(double q) const { return quantile_of(samples, q); }
+
+std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options) {
+  std::vector<Subject> subjects;
+  for (const Call& call : calls) subjects.emplace_back(device, call).warm_up(options);
+  Clock::time_point start = Clock::now();
+  for (int round = 0; round < options.most_rounds; ++round) {
+    if (round >= options.least_rounds && seconds_since(start) >= options.seconds) break;
+    take_samples(subjects, round % 2 == 1);
+  }
+  std::vector<Times> result;
+  for (const Subject& s : subjects) result.push_back(s.times());
+  return result;
+}
+
+double ratio(const Times& a, const Times& b) {
+  STRIDER_CHECK(a.samples.size() == b.samples.size());
+  std::vector<double> ratios;
+  for (size_t k = 0; k < a.samples.size(); ++k) ratios.push_back(a.samples[k] / b.samples[k]);
+  return quantile_of(ratios, 0.5);
+}
+
+}  // namespace strider::timing

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long calls take: several calls measured in turn, so that whatever else the machine does meets all of them alike.
+//
+// A sample is the time of a batch of calls by the steady clock, from an idle device to an idle device, divided by their
+// number. A batch lasts a few milliseconds, so that what synchronising costs does not count; a call that is longer is a
+// batch of its own. Every other round takes the calls in the opposite order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace strider::timing {
+
+/// Gets the number of the call, counted from 0: it can use other memory each time.
+using Call = std::function<void(int64_t number)>;
+
+struct Options {
+  double seconds = 1;             // of all samples of all calls
+  double warm_up_seconds = 0.1;   // of each call, before the first sample
+  double batch_seconds = 3e-3;
+  int least_rounds = 11, most_rounds = 301;
+};
+
+struct Times {
+  std::vector<double> samples;  // seconds of one call, in the order they were taken
+
+  double median() const { return quantile(0.5); }
+  /// 0 gives the least, 1 the greatest; between two samples, the line between them.
+  double quantile(double q) const;
+};
+
+/// Takes samples of all calls in turn; as many of each.
+std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options = {});
+
+/// The median of a / b over samples taken next to each other.
+double ratio(const Times& a, const Times& b);
+
+}  // namespace strider::timing

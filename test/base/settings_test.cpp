@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of environment variables, and the version that the build gives.
+#include "base/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/version.h"
+
+#include <strider/error.h>
+
+namespace strider {
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(STRIDER_SOURCE_DIR "/" + path).rdbuf();
+  return text.str();
+}
+
+TEST(Settings, GivesWhatTheEnvironmentSays) {
+  for (const Setting& s : settings()) {
+    const char* before = std::getenv(s.name);
+    std::string kept = before ? before : "";
+    ::setenv(s.name, "7", 1);
+    EXPECT_STREQ(setting(s.name), "7");
+    ::unsetenv(s.name);
+    EXPECT_EQ(setting(s.name), nullptr);
+    if (before) ::setenv(s.name, kept.c_str(), 1);
+  }
+}
+
+TEST(Settings, RefusesNamesOutsideTheTable) { EXPECT_THROW(setting("STRIDER_NO_SUCH_THING"), Error); }
+
+TEST(Version, IsThatOfTheBuild) {
+  EXPECT_NE(text_of("CMakeLists.txt").find("project(strider VERSION " + std::string(kVersion) + " "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace strider

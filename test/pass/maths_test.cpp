@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expansions of maths.h, evaluated on scalars, against MPFR.
+#include "pass/maths.h"
+
+#include <gtest/gtest.h>
+#include <mpfr.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace strider::maths {
+namespace {
+
+// --- a builder that computes at once
+
+/// F is float or double. Compiled without contraction, each operation rounds once.
+template <class F>
+struct Scalar {
+  using I = std::conditional_t<sizeof(F) == 4, int32_t, int64_t>;
+  using U = std::make_unsigned_t<I>;
+
+  F constant(F, double value) { return static_cast<F>(value); }
+  I iconstant(I, int64_t value) { return static_cast<I>(value); }
+  F add(F x, F y) { return x + y; }
+  F sub(F x, F y) { return x - y; }
+  F mul(F x, F y) { return x * y; }
+  F div(F x, F y) { return x / y; }
+  I add(I x, I y) { return static_cast<I>(U(x) + U(y)); }
+  I sub(I x, I y) { return static_cast<I>(U(x) - U(y)); }
+  I mul(I x, I y) { return static_cast<I>(U(x) * U(y)); }
+  F fma(F x, F y, F z) { return std::fma(x, y, z); }
+  F neg(F x) { return -x; }
+  F abs(F x) { return std::fabs(x); }
+  F sqrt(F x) { return std::sqrt(x); }
+  F round_even(F x) { return std::nearbyint(x); }
+  I bit_and(I x, I y) { return x & y; }
+  I bit_or(I x, I y) { return x | y; }
+  I bit_xor(I x, I y) { return x ^ y; }
+  I shl(I x, I count) { return static_cast<I>(U(x) << in_range(count)); }
+  I shr(I x, I count) { return x >> in_range(count); }
+  bool logical_and(bool x, bool y) { return x && y; }
+  bool logical_or(bool x, bool y) { return x || y; }
+  bool logical_not(bool x) { return !x; }
+  F to_float(I x) { return static_cast<F>(x); }
+  I bitcast_int(F x) { return std::bit_cast<I>(x); }
+  F bitcast_float(I x) { return std::bit_cast<F>(x); }
+
+  template <class T>
+  bool lt(T x, T y) { return x < y; }
+  template <class T>
+  bool le(T x, T y) { return x <= y; }
+  template <class T>
+  bool eq(T x, T y) { return x == y; }
+  template <class T>
+  bool ne(T x, T y) { return x != y; }
+  template <class T>
+  T where(bool condition, T x, T y) { return condition ? x : y; }
+
+  I to_int(F x) {
+    EXPECT_LT(std::fabs(x), std::ldexp(F(1), 8 * sizeof(I) - 1)) << "conversion out of range";
+    return static_cast<I>(x);
+  }
+
+  I in_range(I count) {
+    EXPECT_TRUE(count >= 0 && count < I(8 * sizeof(I))) << "shift count out of range";
+    return count & I(8 * sizeof(I) - 1);
+  }
+};
+
+// --- the reference
+
+using Mpfr = int (*)(mpfr_t, const mpfr_t, mpfr_rnd_t);
+using Mpfr2 = int (*)(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
+
+int mpfr_sigmoid(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding) {
+  mpfr_neg(result, x, rounding);
+  mpfr_exp(result, result, rounding);
+  mpfr_add_ui(result, result, 1, rounding);
+  return mpfr_ui_div(result, 1, result, rounding);
+}
+
+/// Keeps the worst distance from MPFR, in units of the last place of the exact value.
+template <class F>
+class Worst {
+ public:
+  Worst() { mpfr_inits2(kPrecision, x_, y_, exact_, nullptr); }
+  Worst(const Worst&) = delete;
+  ~Worst() { mpfr_clears(x_, y_, exact_, nullptr); }
+
+  void add(F x, F computed, Mpfr f) {
+    mpfr_set_d(x_, x, MPFR_RNDN);
+    f(exact_, x_, MPFR_RNDN);
+    compare(computed, "x = ", x, 0);
+  }
+
+  void add(F x, F y, F computed, Mpfr2 f) {
+    mpfr_set_d(x_, x, MPFR_RNDN);
+    mpfr_set_d(y_, y, MPFR_RNDN);
+    f(exact_, x_, y_, MPFR_RNDN);
+    compare(computed, "(x, y) = ", x, y);
+  }
+
+  double ulp() const { return worst_; }
+  const std::string& where() const { return where_; }
+
+ private:
+  static constexpr int kPrecision = 100;
+  static constexpr int kDigits = std::numeric_limits<F>::digits, kMost = std::numeric_limits<F>::max_exponent;
+  static constexpr int kLeast = std::numeric_limits<F>::min_exponent - kDigits;
+
+  void compare(F computed, const char* prefix, double x, double y) {
+    if (mpfr_nan_p(exact_) || std::isnan(computed)) return record(mpfr_nan_p(exact_) && std::isnan(computed) ? 0 : HUGE_VAL, prefix, x, y);
+    if (std::signbit(computed) != (mpfr_signbit(exact_) != 0)) return record(HUGE_VAL, prefix, x, y);
+    if (mpfr_inf_p(exact_) || mpfr_zero_p(exact_)) return record(computed == mpfr_get_d(exact_, MPFR_RNDN) ? 0 : HUGE_VAL, prefix, x, y);
+    long exponent = std::min<long>(mpfr_get_exp(exact_), kMost);  // beyond the largest number, that number's unit
+    if (std::isinf(computed)) mpfr_set_si_2exp(x_, computed > 0 ? 1 : -1, kMost, MPFR_RNDN);
+    else mpfr_set_d(x_, computed, MPFR_RNDN);
+    if (std::isinf(computed) && mpfr_cmpabs(exact_, x_) >= 0) return record(0, prefix, x, y);
+    mpfr_sub(x_, x_, exact_, MPFR_RNDN);
+    mpfr_mul_2si(x_, x_, -std::max<long>(exponent - kDigits, kLeast), MPFR_RNDN);
+    record(std::fabs(mpfr_get_d(x_, MPFR_RNDN)), prefix, x, y);
+  }
+
+  void record(double error, const char* prefix, double x, double y) {
+    if (error <= worst_) return;
+    worst_ = error;
+    char text[96];
+    std::snprintf(text, sizeof text, "%s%a, %a", prefix, x, y);
+    where_ = text;
+  }
+
+  mpfr_t x_, y_, exact_;
+  double worst_ = 0;
+  std::string where_;
+};
+
+// --- the functions and their bounds
+
+struct Case {
+  const char* name;
+  float (*f32)(Scalar<float>&, float);
+  double (*f64)(Scalar<double>&, double);  // may be null
+  Mpfr exact;
+  double ulp32, ulp64;
+};
+
+constexpr Case kCases[] = {
+    {"exp", exp_f32, exp_f64, mpfr_exp, 1.5, 2},
+    {"exp2", exp2_f32, exp2_f64, mpfr_exp2, 1.5, 2},
+    {"expm1", expm1_f32, expm1_f64, mpfr_expm1, 2, 2},
+    {"log", log_f32, log_f64, mpfr_log, 1.5, 2},
+    {"log2", log2_f32, log2_f64, mpfr_log2, 1.5, 2},
+    {"log1p", log1p_f32, log1p_f64, mpfr_log1p, 2, 2},
+    {"tanh", tanh_f32, tanh_f64, mpfr_tanh, 1.5, 2},
+    {"sigmoid", sigmoid_f32, sigmoid_f64, mpfr_sigmoid, 1.5, 2},
+    {"erf", erf_f32, erf_f64, mpfr_erf, 1.5, 2},
+
+    {"log10", log10_f32, nullptr, mpfr_log10, 2, 0},
+    {"sin", sin_f32, nullptr, mpfr_sin, 2, 0},
+    {"cos", cos_f32, nullptr, mpfr_cos, 2, 0},
+    {"tan", tan_f32, nullptr, mpfr_tan, 2, 0},
+    {"asin", asin_f32, nullptr, mpfr_asin, 2, 0},
+    {"acos", acos_f32, nullptr, mpfr_acos, 2, 0},
+    {"atan", atan_f32, nullptr, mpfr_atan, 2, 0},
+    {"sinh", sinh_f32, nullptr, mpfr_sinh, 2, 0},
+    {"cosh", cosh_f32, nullptr, mpfr_cosh, 2, 0},
+    {"asinh", asinh_f32, nullptr, mpfr_asinh, 2, 0},
+    {"acosh", acosh_f32, nullptr, mpfr_acosh, 2, 0},
+    {"atanh", atanh_f32, nullptr, mpfr_atanh, 2, 0},
+    {"erfc", erfc_f32, nullptr, mpfr_erfc, 2, 0},
+    {"cbrt", cbrt_f32, nullptr, mpfr_cbrt, 2, 0},
+};
+
+/// Where expansions change their method or results leave the range of numbers; each is tested with its neighbours.
+constexpr double kCorners[] = {
+    0, 0x1p-149, 0x1p-126, 0x1p-100, 0x1p-24, 0x1p-12, 0.34657359, 0.5, 0.6, M_SQRT1_2, 0.875, 1, 1.03972077, M_SQRT2,
+    M_PI_4, M_PI_2, 2, 3, M_PI, 4, 9.1, 10.05, 16.63553, 17.32868, 24, 87.33654, 88.02969, 88.72284, 89.41599, 103.97208,
+    126, 128, 149, 150, 0x1p17, 0x1p23, 0x1p24, 0x1p30, 0x1p41, 0x1p65, 0x1p89, 0x1p113, 0x1.f37c8ap95, 0x1.fffffep127};
+
+constexpr double kCorners64[] = {
+    0, 0x1p-1074, 0x1p-1022, 0x1p-100, 0x1p-53, 0.34657359027997264, 0.5, 0.6, M_SQRT1_2, 0.875, 1, 1.0397207708399179,
+    M_SQRT2, 2, 5.9, 6, 19.1, 36.7, 37.43, 52, 708.39641853226408, 709.09, 709.78271289338397, 745.13321910194122,
+    1022, 1024, 1074, 1075, 0x1p52, 0x1p53, 0x1.fffffffffffffp1023};
+
+/// Calls `f` with each corner, its 40 neighbours on both sides, and all of that negated; inf and NaN among them.
+template <class F, size_t N, class Fn>
+void for_corners(const double (&corners)[N], Fn f) {
+  using I = typename Scalar<F>::I;
+  for (double corner : corners)
+    for (I offset = -40; offset <= 40; ++offset) {
+      F x = std::bit_cast<F>(static_cast<I>(std::bit_cast<I>(static_cast<F>(corner)) + offset));
+      f(x);
+      f(-x);
+    }
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+// --- f32: all exponents, evenly
+
+class MathsF32 : public testing::TestWithParam<Case> {};
+
+TEST_P(MathsF32, IsWithinItsBound) {
+  constexpr uint64_t kStride = 14411;  // prime: about 300,000 inputs
+  const Case& c = GetParam();
+  Scalar<float> b;
+  Worst<float> worst;
+  auto check = [&](float x) { worst.add(x, c.f32(b, x), c.exact); };
+  for_corners<float>(kCorners, check);
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += kStride) check(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  EXPECT_LE(worst.ulp(), c.ulp32) << worst.where();
+  RecordProperty("ulp", std::to_string(worst.ulp()));
+}
+
+INSTANTIATE_TEST_SUITE_P(, MathsF32, testing::ValuesIn(kCases), name_of);
+
+// --- f64: random over exponents, and dense where the results are ordinary
+
+class MathsF64 : public testing::TestWithParam<Case> {};
+
+TEST_P(MathsF64, IsWithinItsBound) {
+  constexpr int kSamples = 400'000;
+  const Case& c = GetParam();
+  Scalar<double> b;
+  Worst<double> worst;
+  auto check = [&](double x) { worst.add(x, c.f64(b, x), c.exact); };
+  for_corners<double>(kCorners64, check);
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (int k = 0; k < kSamples / 4; ++k) {
+    check(std::bit_cast<double>(random()));
+    check(std::ldexp(unit(random), static_cast<int>(random() % 64) - 52));
+    check(4 * unit(random));
+    check(760 * unit(random));
+  }
+  EXPECT_LE(worst.ulp(), c.ulp64) << worst.where();
+  RecordProperty("ulp", std::to_string(worst.ulp()));
+}
+
+std::vector<Case> cases_f64() {
+  std::vector<Case> cases;
+  for (const Case& c : kCases)
+    if (c.f64) cases.push_back(c);
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(, MathsF64, testing::ValuesIn(cases_f64()), name_of);
+
+// --- two arguments
+
+constexpr float kInf = std::numeric_limits<float>::infinity(), kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kSpecial[] = {0,    1,   2,    3,       0.5f,    1.5f,    2.5f,    0x1p-149f,       0x1p-126f,       0x1.fffffep127f,
+                              kInf, kNaN, 127, 128, 149, 150, 1e10f, 0x1p22f + 0.5f, 0x1p23f, 0x1p24f - 1, 0x1p24f,
+                              0x1p25f, 0x1p64f, 0x1.000002p0f, 0x1.fffffep-1f};
+
+template <class Fn>
+void for_special_pairs(Fn f) {
+  for (float x : kSpecial)
+    for (float y : kSpecial)
+      for (int signs = 0; signs < 4; ++signs) f(signs & 1 ? -x : x, signs & 2 ? -y : y);
+}
+
+TEST(MathsF32, PowIsWithinItsBound) {
+  Scalar<float> b;
+  Worst<float> worst;
+  auto check = [&](float x, float y) { worst.add(x, y, pow_f32(b, x, y), mpfr_pow); };
+  for_special_pairs(check);
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (int k = 0; k < 60'000; ++k) {
+    auto any = [&] { return std::bit_cast<float>(static_cast<uint32_t>(random())); };
+    check(any(), any());
+    check(static_cast<float>(std::exp(10 * unit(random))), static_cast<float>(10 * unit(random)));
+    check(-static_cast<float>(std::exp(10 * unit(random))), static_cast<float>(static_cast<int>(random() % 41) - 20));
+    auto to_result = [&](float x) { check(x, static_cast<float>(150 * unit(random) / std::log2(x))); };  // 2^-150 to 2^150
+    to_result(std::fabs(any()));
+    to_result(static_cast<float>(1 + std::ldexp(unit(random), -static_cast<int>(random() % 23))));
+  }
+  EXPECT_LE(worst.ulp(), 1.5) << worst.where();
+}
+
+TEST(MathsF32, Atan2IsWithinItsBound) {
+  Scalar<float> b;
+  Worst<float> worst;
+  auto check = [&](float y, float x) { worst.add(y, x, atan2_f32(b, y, x), mpfr_atan2); };
+  for_special_pairs(check);
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (int k = 0; k < 60'000; ++k) {
+    auto any = [&] { return std::bit_cast<float>(static_cast<uint32_t>(random())); };
+    check(any(), any());
+    check(static_cast<float>(unit(random)), static_cast<float>(unit(random)));
+    float y = any();
+    check(y, static_cast<float>(y * std::ldexp(unit(random), static_cast<int>(random() % 9) - 4)));
+  }
+  EXPECT_LE(worst.ulp(), 2) << worst.where();
+}
+
+// --- exact results
+
+TEST(MathsF32, PowersOfTwoAreExact) {
+  Scalar<float> b;
+  for (int n = -149; n < 128; ++n) {
+    float power = std::ldexp(1.0f, n);
+    EXPECT_EQ(exp2_f32(b, static_cast<float>(n)), power);
+    EXPECT_EQ(log2_f32(b, power), static_cast<float>(n));
+    EXPECT_EQ(pow_f32(b, 2.0f, static_cast<float>(n)), power);
+  }
+}
+
+TEST(MathsF64, PowersOfTwoAreExact) {
+  Scalar<double> b;
+  for (int n = -1074; n < 1024; ++n) {
+    EXPECT_EQ(exp2_f64(b, n), std::ldexp(1.0, n));
+    EXPECT_EQ(log2_f64(b, std::ldexp(1.0, n)), n);
+  }
+}
+
+// --- the shape of the expansions
+
+/// A builder that counts, and looks at the operands of sums.
+struct Shape {
+  struct V {
+    enum Kind { Constant, Product, Other } kind;
+  };
+
+  int operations = 0, sums_of_products = 0;
+
+  V made(V::Kind kind = V::Other) {
+    ++operations;
+    return {kind};
+  }
+  V sum(V x, V y) {
+    sums_of_products += x.kind == V::Product || y.kind == V::Product;
+    return made();
+  }
+
+  V constant(V, double) { return {V::Constant}; }
+  V iconstant(V, int64_t) { return {V::Constant}; }
+  V add(V x, V y) { return sum(x, y); }
+  V sub(V x, V y) { return sum(x, y); }
+  V mul(V, V) { return made(V::Product); }
+  V fma(V, V, V) { return made(); }
+  V neg(V x) { return x; }
+  V bitcast_int(V) { return {V::Other}; }
+  V bitcast_float(V) { return {V::Other}; }
+  V where(V, V, V) { return made(); }
+
+#define STRIDER_UNARY(name) \
+  V name(V) { return made(); }
+#define STRIDER_BINARY(name) \
+  V name(V, V) { return made(); }
+  STRIDER_UNARY(abs) STRIDER_UNARY(sqrt) STRIDER_UNARY(round_even) STRIDER_UNARY(logical_not)
+  STRIDER_UNARY(to_int) STRIDER_UNARY(to_float)
+  STRIDER_BINARY(div) STRIDER_BINARY(lt) STRIDER_BINARY(le) STRIDER_BINARY(eq) STRIDER_BINARY(ne)
+  STRIDER_BINARY(logical_and) STRIDER_BINARY(logical_or)
+  STRIDER_BINARY(bit_and) STRIDER_BINARY(bit_or) STRIDER_BINARY(bit_xor) STRIDER_BINARY(shl) STRIDER_BINARY(shr)
+#undef STRIDER_UNARY
+#undef STRIDER_BINARY
+};
+
+struct ShapeCase {
+  const char* name;
+  Shape::V (*f)(Shape&, Shape::V);
+  int most;  // operations: a change that costs some should be seen
+};
+
+constexpr ShapeCase kShapes[] = {
+    {"exp", exp_f32, 19},     {"exp2", exp2_f32, 17},   {"expm1", expm1_f32, 21},     {"log", log_f32, 24},
+    {"log2", log2_f32, 25},   {"log1p", log1p_f32, 25}, {"log10", log10_f32, 26},     {"tanh", tanh_f32, 27},
+    {"erf", erf_f32, 31},     {"sin", sin_f32, 140},    {"cos", cos_f32, 140},        {"tan", tan_f32, 150},
+    {"asin", asin_f32, 22},   {"acos", acos_f32, 30},   {"atan", atan_f32, 22},       {"sinh", sinh_f32, 30},
+    {"cosh", cosh_f32, 26},   {"asinh", asinh_f32, 44}, {"acosh", acosh_f32, 42},     {"atanh", atanh_f32, 38},
+    {"erfc", erfc_f32, 60},   {"cbrt", cbrt_f32, 32},   {"sigmoid", sigmoid_f32, 29}, {"exp of f64", exp_f64, 26},
+    {"log of f64", log_f64, 40}, {"log2 of f64", log2_f64, 42}, {"log1p of f64", log1p_f64, 42}, {"tanh of f64", tanh_f64, 38},
+    {"erf of f64", erf_f64, 54}, {"sigmoid of f64", sigmoid_f64, 34},
+};
+
+TEST(Maths, NoSumCanBeContracted) {
+  for (const ShapeCase& c : kShapes) {
+    Shape b;
+    c.f(b, {Shape::V::Other});
+    EXPECT_EQ(b.sums_of_products, 0) << c.name;
+    EXPECT_LE(b.operations, c.most) << c.name;
+  }
+  Shape b;
+  pow_f32(b, Shape::V{Shape::V::Other}, Shape::V{Shape::V::Other});
+  atan2_f32(b, Shape::V{Shape::V::Other}, Shape::V{Shape::V::Other});
+  EXPECT_EQ(b.sums_of_products, 0);
+}
+
+/// A builder that can branch: it must give the same bits, and ask for the slow part only where it is needed.
+struct Branching : Scalar<float> {
+  int slow_parts = 0;
+
+  template <class Slow, size_t N>
+  std::array<float, N> rarely(bool condition, Slow slow, std::array<float, N> fast) {
+    slow_parts += condition;
+    return condition ? slow() : fast;
+  }
+};
+
+TEST(MathsF32, LargeAnglesMayBeBranchedAround) {
+  Scalar<float> plain;
+  Branching b;
+  for (uint64_t bits = 0; bits < 0x7f800000; bits += 999'983) {
+    float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    int before = b.slow_parts;
+    EXPECT_EQ(sin_f32(b, x), sin_f32(plain, x));
+    EXPECT_EQ(cos_f32(b, x), cos_f32(plain, x));
+    EXPECT_EQ(tan_f32(b, x), tan_f32(plain, x));
+    EXPECT_EQ(b.slow_parts - before, x >= 0x1p17f ? 3 : 0) << x;
+  }
+}
+
+}  // namespace
+}  // namespace strider::maths

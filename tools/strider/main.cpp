@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command-line tool: finds the command and reports what went wrong.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "base/version.h"
+#include "commands.h"
+
+namespace {
+
+constexpr const char* kAbout = "Strider compiles pointwise operators and tile kernels at run time, for CPUs and GPUs.";
+constexpr const char* kExamples =
+    "  strider demo                                        the main job, on every device\n"
+    "  strider show                                        what is built in\n"
+    "  strider show gelu --target cuda:sm_90 --stage ptx   what becomes of it\n"
+    "  strider bench pointwise --device cuda               how fast it is";
+
+int run(int argc, char** argv) {
+  CLI::App app{kAbout};
+  app.footer(kExamples);
+  app.set_version_flag("--version", std::string(strider::kVersion));
+  app.require_subcommand(1);
+  strider::tool::add_info(app);
+  strider::tool::add_show(app);
+  strider::tool::add_demo(app);
+  strider::tool::add_bench(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const strider::tool::Failed&) {
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "strider: {}\n", error.what());
+    return 1;
+  }
+}
