@@ -42,7 +42,7 @@ Target cpu_target(std::string name, const CpuLevel& level) {
   t.triple = "x86_64-unknown-linux-gnu";
   t.processor = level.processor;
   t.vector_bytes = level.vector_bytes;
-  t.interleave = 4;
+  t.interleave = 2;
   t.masked_blocks = level.masked_blocks;
   return t;
 }

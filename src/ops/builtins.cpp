@@ -31,7 +31,8 @@ class Example {
     for (size_t k = 0; k < op.outputs + op.arguments; ++k) {
       bool is_output = k < op.outputs, is_last = k + 1 == op.outputs + op.arguments;
       bool is_condition = op.name == "where" && k == op.outputs;
-      shapes_.push_back(layout == "rows" && is_last ? Dims{1, kSize} : Dims{kSize, kSize});
+      bool is_row = layout == "rows" && is_last && op.arguments > 1;
+      shapes_.push_back(is_row ? Dims{1, kSize} : Dims{kSize, kSize});
       strides_.push_back(strides(layout, is_output, is_last));
       operands_.push_back({is_output ? Role::Output : Role::Input, is_condition ? DType::Bool : DType::F32,
                            reinterpret_cast<const void*>((k + 1) << 32)});
@@ -47,6 +48,7 @@ class Example {
  private:
   static Dims strides(std::string_view layout, bool is_output, bool is_last) {
     if (layout == "strided" && !is_output) return {2 * kSize, 2};
+    if (layout == "rows" && is_last) return {2 * kSize, 1};
     if (layout == "transposed" && is_last) return {1, kSize};
     return {kSize, 1};
   }

@@ -24,7 +24,7 @@ std::span<const Builtin> builtins();
 /// A user error that lists the names if there is none.
 const Builtin& builtin_named(std::string_view name);
 /// The variants of a builtin, the usual one first. Of operators: "flat" contiguous, "rows" the last input broadcast along the
-/// rows, "strided" every second column, "transposed" the last input transposed.
+/// rows (an only input: rows apart), "strided" every second column, "transposed" the last input transposed.
 std::vector<std::string> variants(const Builtin& builtin);
 
 }  // namespace strider::v0::ops

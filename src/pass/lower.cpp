@@ -21,9 +21,10 @@ using namespace ir;
 
 namespace {
 
+constexpr int kMostLanes = 64;
 constexpr int kMostVectorBytes = 128;  // of the widest type, when the vector is chosen for the narrowest
 constexpr int kVectorsPerThread = 4;   // of the largest tile
-constexpr int64_t kUsualThreads = 128;
+constexpr int64_t kUsualThreads = 256;
 
 bool is_tile(const Type& t) { return !t.is_void && t.shape.rank() > 0; }
 
@@ -44,7 +45,7 @@ int choose_lanes(const Function& f, const Target& target) {
   if (!any) narrowest = 4;
   // A transpose in registers takes as many of them as a vector has lanes: there one machine vector is enough.
   int bytes = target.vector_bytes * (staged ? 1 : target.interleave);
-  return std::max(1, std::min(bytes / narrowest, kMostVectorBytes / widest));
+  return std::max(1, std::min({bytes / narrowest, kMostVectorBytes / widest, kMostLanes}));
 }
 
 /// Threads of a program: a few vectors of the largest tile for each, within the target's limits.

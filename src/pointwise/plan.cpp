@@ -284,8 +284,8 @@ constexpr Block kRowsManyThreads[] = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
 constexpr Block kTilesOneThread[] = {{64, 64}, {512, 8}, {8, 512}};
 constexpr Block kTilesManyThreads[] = {{64, 64}, {128, 8}, {8, 128}};
 constexpr int32_t kFlatOneThread = 2048;  // small: the last one, which is ragged, is slower
-constexpr int32_t kFlatThreads = 128;      // of a program, where there are many
-constexpr int32_t kFlatVectors = 2;        // 16-byte accesses of each thread
+constexpr int32_t kFlatThreads = 256;      // of a program, where there are many
+constexpr int32_t kFlatVectors = 1;        // 16-byte accesses of each thread: one is enough to reach the memory's speed
 
 int64_t tiles(int64_t size, int32_t block) { return (size + block - 1) / block; }
 

@@ -7,6 +7,7 @@
 #include "ir/verify.h"
 #include "lowering/runner.h"
 #include "pass/pipeline.h"
+#include "support/ptxas.h"
 
 namespace strider::lowering {
 namespace {
@@ -55,8 +56,8 @@ void check_ptx(const Kernel& k, const std::string& processor) {
   Target target = target_named("cuda:" + processor);
   ir::Function lanes = pass::lower(expected(k).prepared, target);
   Binary binary = compiler_for(target).compile(lanes, target);
-  if (find_ptxas().empty()) GTEST_SKIP() << "ptxas is not installed; the PTX was compiled only";
-  EXPECT_EQ(assemble(std::string(binary.code.begin(), binary.code.end()), processor), "");
+  if (!support::has_ptxas()) GTEST_SKIP() << "ptxas is not installed; the PTX was compiled only";
+  EXPECT_EQ(support::assemble({std::string(binary.code.begin(), binary.code.end())}, processor), "");
 }
 
 struct Engine {

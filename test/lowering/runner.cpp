@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/runner.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "backend/interp/lane.h"
@@ -330,37 +326,6 @@ std::string differences_from_reference(const Kernel& kernel, const std::vector<I
       if (!close(after[k][i], wanted[k][i], kernel.tolerance))
         lines.add(fmt::format("argument {}[{}] is {}, the reference says {}", k, i, static_cast<double>(after[k][i]), static_cast<double>(wanted[k][i])));
   return lines.text();
-}
-
-// --- ptxas
-
-std::string find_ptxas() {
-  std::vector<std::string> folders{"/usr/local/cuda/bin"};
-  if (const char* path = std::getenv("PATH")) {
-    std::string text = path;
-    for (size_t at = 0; at <= text.size();) {
-      size_t end = std::min(text.find(':', at), text.size());
-      folders.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-  }
-  for (const std::string& folder : folders)
-    if (std::string file = folder + "/ptxas"; access(file.c_str(), X_OK) == 0) return file;
-  return "";
-}
-
-std::string assemble(const std::string& ptx, const std::string& processor) {
-  static int serial = 0;
-  std::string file = (std::filesystem::temp_directory_path() / fmt::format("strider_{}_{}.ptx", getpid(), serial++)).string();
-  std::ofstream(file) << ptx;
-  std::string command = fmt::format("{} -arch={} -O0 -o /dev/null {} 2>&1", find_ptxas(), processor, file);
-  std::string output;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) internal_error("cannot run {}", command);
-  for (char buffer[256]; std::fgets(buffer, sizeof buffer, pipe);) output += buffer;
-  int status = pclose(pipe);
-  std::filesystem::remove(file);
-  return status == 0 ? "" : fmt::format("ptxas failed with status {}: {}", status, output);
 }
 
 }  // namespace strider::lowering

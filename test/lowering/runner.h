@@ -54,9 +54,4 @@ std::string differences(const Kernel& kernel, const std::vector<Image>& wanted, 
 /// The same against the kernel's reference, where it has one.
 std::string differences_from_reference(const Kernel& kernel, const std::vector<Image>& found);
 
-/// Assembles PTX for the processor ("sm_80"). Gives ptxas's complaints, empty if there are none.
-std::string assemble(const std::string& ptx, const std::string& processor);
-/// Where ptxas is, or an empty string.
-std::string find_ptxas();
-
 }  // namespace strider::lowering

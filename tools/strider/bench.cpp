@@ -134,7 +134,7 @@ void add_bench(CLI::App& app) {
   command->footer(fmt::format("Suites:\n{}\n{}", suites_text(), kAbout));
   command->add_option("SUITE", request->suites, "Suites to run, see below; all of them if none is named");
   command->add_option("--device", request->device, "cpu, cuda or cuda:1; strider info lists what there is")->capture_default_str();
-  command->add_option("--threads", request->threads, "Threads on a CPU; all processors if not given")->check(CLI::PositiveNumber);
+  command->add_option("--threads", request->threads, "Threads on a CPU; all processors if not given")->check(CLI::Range(1, 1024));
   command->add_option("--json", request->json, "Write every sample to this file");
   command->add_flag("--quick", request->quick, "Fewer samples: an eighth of the time, and more noise");
   command->callback([request] { bench(*request); });

@@ -85,7 +85,9 @@ class Demo {
   std::string source() const { return add().source(data_.a, data_.b.t(), kAlpha); }
 
  private:
-  static std::string operands(const TensorView& x) { return fmt::format("{} / {}", to_string(x.shape()), to_string(x.strides())); }
+  static std::string operands(const TensorView& x) {
+    return to_string(x.shape()) + (x.is_contiguous() ? "" : fmt::format(" by {}", to_string(x.strides())));
+  }
 
   void add_runs() {
     Elements a = data_.a.to_vector<float>(), b = data_.b.to_vector<float>(), wide = data_.wide.to_vector<float>(),
@@ -99,7 +101,7 @@ class Demo {
   }
 
   void run_add(std::string_view call, const Tensor& x, const Tensor& y, const Reference& reference) {
-    report(call, operands(x) + "  " + operands(y), [&] { return add()(x, y, kAlpha); }, reference);
+    report(call, operands(x) + ", " + operands(y), [&] { return add()(x, y, kAlpha); }, reference);
   }
 
   void gelu_runs() {
@@ -149,7 +151,7 @@ class Demo {
   static std::string first_elements(const Tensor& t) {
     if (t.elements() == 1) return fmt::format("{:.1f}", t.item());
     Elements e = t.slice(0, 0, 1).to_vector<float>();
-    return fmt::format("{:.4f} {:.4f} {:.4f} ...", e[0], e[1], e[2]);
+    return fmt::format("{:.4f} {:.4f} ...", e[0], e[1]);
   }
 
   std::string device_;
@@ -172,7 +174,7 @@ void demo() {
   fmt::print("add  = [](auto x, auto y, auto alpha) {{ return x + y * alpha; }}\n"
              "gelu = [](auto x) {{ return 0.5 * x * (1.0 + erf(x * M_SQRT1_2)); }}\n"
              "l1_norm: a tile kernel that adds the sum of its block to the result atomically\n"
-             "Operands are shown as shape / strides. Errors are relative to plain C++ in double, where above 1.\n");
+             "Operands that are not contiguous are shown as shape by strides. Errors are to plain C++ in double, relative above 1.\n");
   bool all_right = true;
   std::string source;
   for (const std::string& device : kinds_of_devices()) {

@@ -19,7 +19,7 @@ constexpr const char* kExamples =
     "  strider bench pointwise --device cuda               how fast it is";
 
 int run(int argc, char** argv) {
-  CLI::App app{kAbout};
+  CLI::App app{kAbout, "strider"};
   app.footer(kExamples);
   app.set_version_flag("--version", std::string(strider::kVersion));
   app.require_subcommand(1);
@@ -27,6 +27,10 @@ int run(int argc, char** argv) {
   strider::tool::add_show(app);
   strider::tool::add_demo(app);
   strider::tool::add_bench(app);
+  if (argc < 2) {
+    fmt::print("{}", app.help());
+    return 1;
+  }
   try {
     app.parse(argc, argv);
     return 0;
