@@ -71,8 +71,9 @@ inline constexpr bool takes_values<F, std::index_sequence<I...>> = std::is_invoc
 /// How many values F takes: the least number that it can be called with.
 template <class F, size_t N = 1>
 constexpr size_t arity() {
-  static_assert(N <= 64, "an operator takes 1 to 64 values: [](auto x, auto y) { return ...; }");
-  if constexpr (takes_values<F, std::make_index_sequence<N>>) return N;
+  constexpr bool is_operator = N <= 64;
+  static_assert(is_operator, "an operator takes 1 to 64 values: [](auto x, auto y) { return ...; }");
+  if constexpr (!is_operator || takes_values<F, std::make_index_sequence<N>>) return N;
   else return arity<F, N + 1>();
 }
 

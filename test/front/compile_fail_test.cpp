@@ -2,19 +2,31 @@
 // Code that must not compile, and the words with which the compiler must say why.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace strider::test {
 namespace {
 
-/// What the compiler says about a kernel body; empty if it accepts it.
-std::string compile(const std::string& body) {
-  std::string path = testing::TempDir() + "strider_snippet.cpp";
-  std::ofstream(path) << "#include <strider/kernel.h>\nnamespace st = strider;\nnamespace tl = strider::tl;\n"
-                      << "void f(st::Value tile, tl::Ptr<float> x, tl::i32 n) {\n  " << body << "\n  (void)tile, (void)x, (void)n;\n}\n";
+struct Snippet {
+  std::string body, words;
+};
+
+/// What the compiler says about these bodies, each in a function of its own; empty if it accepts all of them.
+std::string compile(const std::vector<Snippet>& snippets) {
+  std::string path = testing::TempDir() + "strider_snippets_" + std::to_string(getpid()) + ".cpp";
+  std::ofstream source(path);
+  source << "#include <strider/kernel.h>\nnamespace st = strider;\nnamespace tl = strider::tl;\n";
+  for (size_t i = 0; i < snippets.size(); ++i)
+    source << "void f" << i << "([[maybe_unused]] st::Value tile, [[maybe_unused]] tl::Ptr<float> x, [[maybe_unused]] tl::i32 n) {\n  "
+           << snippets[i].body << "\n}\n";
+  source.close();
   std::string command = "c++ -std=c++20 -fsyntax-only -I " STRIDER_SOURCE_DIR "/include " + path + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   std::string text;
@@ -25,45 +37,36 @@ std::string compile(const std::string& body) {
   return accepted ? "" : text;
 }
 
-class DoesNotCompile : public testing::Test {
+class CompileFail : public testing::Test {
  protected:
   void SetUp() override {
     if (std::system("c++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no compiler on this machine";
   }
-  void expect(const std::string& body, const std::string& words) {
-    std::string text = compile(body);
-    EXPECT_FALSE(text.empty()) << "compiles: " << body;
-    EXPECT_NE(text.find(words), std::string::npos) << body << "\n" << text;
+  void expect_words(const std::vector<Snippet>& snippets) {
+    std::string text = compile(snippets);
+    for (const Snippet& s : snippets) EXPECT_NE(text.find(s.words), std::string::npos) << s.body << "\n" << text;
   }
 };
 
-TEST_F(DoesNotCompile, WhatIsRightCompiles) { EXPECT_EQ(compile("tl::store(x + n, tl::where(tile > 0, tile, 0.0f));"), ""); }
+TEST_F(CompileFail, WhatIsRightCompiles) { EXPECT_EQ(compile({{"tl::store(x + n, tl::where(tile > 0, tile, 0.0f));", ""}}), ""); }
 
-TEST_F(DoesNotCompile, ATileAsACondition) {
-  const std::string words = "a tile is no condition: use where(condition, a, b)";
-  expect("if (tile > 0) tl::store(x, 1.0f);", words);
-  expect("auto y = tile > 0 ? 1 : 2; (void)y;", words);
-  expect("while (tile) {}", words);
+TEST_F(CompileFail, EachMistakeIsExplained) {
+  expect_words({
+      {"if (tile > 0) tl::store(x, 1.0f);", "a tile is no condition: use where(condition, a, b)"},
+      {"auto m = tile > 0 && tile < 3;", "&& cannot join masks: use a & b"},
+      {"auto m = tile > 0 || true;", "|| cannot join masks: use a | b"},
+      {"auto m = !(tile > 0);", "! cannot invert a mask: use ~mask"},
+      {"tl::arange(0, n);", "the size of a tile is fixed when the kernel compiles: make it a tl::Constexpr"},
+      {"st::kernel(\"k\", [](float eps) {});", "a kernel takes pointers (tl::Ptr<float>), numbers (tl::i64, tl::f32, ...)"},
+      {"st::kernel(\"k\", [](auto p) {});", "names the types of its parameters: tl::Ptr<float> x, not auto x"},
+      {"tl::load(1.0f);", "tl::Pointer"},
+      {"auto y = x * 2;", "no match for"},
+  });
 }
 
-TEST_F(DoesNotCompile, LogicalOperators) {
-  expect("auto m = tile > 0 && tile < 3; (void)m;", "&& cannot join masks: use a & b");
-  expect("auto m = tile > 0 || true; (void)m;", "|| cannot join masks: use a | b");
-  expect("auto m = !(tile > 0); (void)m;", "! cannot invert a mask: use ~mask");
-}
-
-TEST_F(DoesNotCompile, TileSizesFromRunTimeValues) {
-  expect("tl::arange(0, n);", "the size of a tile is fixed when the kernel compiles: make it a tl::Constexpr");
-}
-
-TEST_F(DoesNotCompile, KernelParametersWithoutAMeaning) {
-  expect("st::kernel(\"k\", [](float eps) {});", "a kernel takes pointers (tl::Ptr<float>), numbers (tl::i64, tl::f32, ...)");
-  expect("st::kernel(\"k\", [](auto p) {});", "names the types of its parameters: tl::Ptr<float> x, not auto x");
-}
-
-TEST_F(DoesNotCompile, ANumberWhereAPointerIsExpected) {
-  expect("tl::load(1.0f);", "Pointer");
-  expect("auto y = x * 2; (void)y;", "no match for");
+TEST_F(CompileFail, EveryFormOfCondition) {
+  for (const char* body : {"auto y = tile > 0 ? 1 : 2;", "while (tile) {}"})
+    expect_words({{body, "a tile is no condition: use where(condition, a, b)"}});
 }
 
 }  // namespace

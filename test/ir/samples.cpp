@@ -216,7 +216,7 @@ Values Random::combine(Args params, size_t count) {
 
 void Random::fold() {
   Value v = any();
-  const Type& t = b_.type(v);
+  Type t = b_.type(v);  // a copy: writing nodes moves them
   if (t.is_pointer() || t.is_scalar()) return;
   Values tiles{v, of(t.with_dtype(any_float()))};
   tiles.resize(static_cast<size_t>(1 + below(2)));

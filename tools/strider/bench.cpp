@@ -24,7 +24,8 @@ constexpr const char* kAbout =
     "of neighbouring samples. Baselines are Strider's own kernels: copy, the identity, moves the same bytes; read or-s\n"
     "together the words of each block as integers and stores one word a program.\n"
     "Samples are taken by the steady clock from an idle device to an idle device, around a batch of calls that lasts 3 ms\n"
-    "or more; successive calls go round three sets of tensors. GB/s counts each input and output once.";
+    "or more; successive calls go round three sets of tensors. GB/s counts each input and output once. The compile suite\n"
+    "times single calls, each of a new operator; processor is what all threads of the process worked meanwhile.";
 
 struct Request {
   std::vector<std::string> suites;
@@ -66,6 +67,7 @@ double gigabytes_per_second(int64_t bytes, const timing::Times& t) { return stat
 
 std::vector<std::string> line(const Row& row) {
   std::vector<std::string> text{row.name, time_text(row.times.median()), spread_text(row.times)};
+  if (!row.processor.samples.empty()) text.push_back(time_text(row.processor.median()));
   if (row.bytes == 0) return text;
   text.push_back(fmt::format("{:.1f}", gigabytes_per_second(row.bytes, row.times)));
   text.push_back(fmt::format("{:.2f}", row.ratio));
@@ -76,7 +78,7 @@ std::vector<std::string> line(const Row& row) {
 std::string table(const std::vector<Row>& rows) {
   Table table("lrrrrl");
   bool counts_bytes = rows[0].bytes > 0;
-  table.add(counts_bytes ? std::vector<std::string>{"case", "time", "+-", "GB/s", "ratio", ""} : std::vector<std::string>{"case", "time", "+-"});
+  table.add(counts_bytes ? std::vector<std::string>{"case", "time", "+-", "GB/s", "ratio", ""} : std::vector<std::string>{"case", "time", "+-", "processor"});
   for (const Row& row : rows) table.add(line(row));
   return table.text();
 }
@@ -91,6 +93,7 @@ nlohmann::json json_of(std::string_view suite, const Row& row) {
   nlohmann::json j{{"suite", suite}, {"case", row.name}, {"time", json_of(row.times)}};
   if (row.bytes > 0) j.update({{"bytes", row.bytes}, {"gb_per_s", gigabytes_per_second(row.bytes, row.times)}});
   if (!row.baseline_name.empty()) j.update({{"baseline", row.baseline_name}, {"baseline_time", json_of(row.baseline)}, {"ratio", row.ratio}});
+  if (!row.processor.samples.empty()) j["processor_time"] = json_of(row.processor);
   return j;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <ctime>
 
 #include "suites.h"
 
@@ -38,12 +39,17 @@ Value chain(Value x, int count, bool functions, int seed) {
   return x;
 }
 
-double first_call_seconds(Runner& r, const Tensor& x, int count, bool functions, int seed) {
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// The first call of a new operator, added to the row.
+void take_sample(Runner& r, const Tensor& x, int count, bool functions, int seed, Row& row) {
+  double worked = processor_seconds();
   auto start = std::chrono::steady_clock::now();
   auto op = pointwise("fresh", [=](const Value& v) { return chain(v, count, functions, seed); });
   Tensor y = op(x);
   r.device_object().synchronize();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  row.times.samples.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  row.processor.samples.push_back(processor_seconds() - worked);
 }
 
 }  // namespace
@@ -58,14 +64,14 @@ void run_compile(Runner& r) {
   Tensor x = full({1 << 16}, 0.5, {f32, r.device()});
   int seed = 1;
   bool is_first = stats().compiles == 0;
-  double cold = first_call_seconds(r, x, 1, false, seed++);
-  if (is_first) r.add({"1 op, the first of the process", {{cold}}});
+  Row cold{"1 op, the first of the process"};
+  take_sample(r, x, 1, false, seed++, cold);
+  if (is_first) r.add(cold);
   for (const Size& size : kSizes) {
     r.progress().show(size.name);
-    timing::Times times;
-    for (int k = 0; k < (r.is_quick() ? 5 : 21); ++k)
-      times.samples.push_back(first_call_seconds(r, x, size.count, size.functions, seed++));
-    r.add({size.name, times});
+    Row row{size.name};
+    for (int k = 0; k < (r.is_quick() ? 5 : 21); ++k) take_sample(r, x, size.count, size.functions, seed++, row);
+    r.add(row);
   }
 }
 

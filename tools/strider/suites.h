@@ -22,11 +22,12 @@ struct Case {
 
 struct Row {
   std::string name;
-  timing::Times times;
+  timing::Times times = {};
   int64_t bytes = 0;
   std::string baseline_name = {};  // empty: compared with nothing
   timing::Times baseline = {};
   double ratio = 0;                // of the baseline's speed: above 1 is faster than it
+  timing::Times processor = {};    // what all threads worked, where that says more than the clock; else no samples
 };
 
 /// Tells what is being measured, on a terminal only.

@@ -66,7 +66,7 @@ void LaneProgram::lower_scalar(Value v) {
 /// A scalar that is the one element of a tile.
 void LaneProgram::lower_single_element(Value v) {
   Value tile = f_.operand(v, 0);
-  Pass pass{layout_of(f_.type(tile).shape), nullptr, {}};
+  Pass pass(layout_of(f_.type(tile).shape));
   STRIDER_CHECK(has(f_[v].op, Shapes) && pass.layout.rank() == 0);
   pass_ = &pass;
   phase();
@@ -200,7 +200,7 @@ uint8_t LaneProgram::keep_flags(Value v, const Layout& layout) const {
 
 void LaneProgram::lower_nest(Value v) {
   if (is_block_transpose(v)) return lower_block_transpose(v);
-  Pass pass{layout_of(f_[v].type.shape), nullptr, {}};
+  Pass pass(layout_of(f_[v].type.shape));
   pass_ = &pass;
   choose_group(v);
   const auto& body = f_.region(v, 0).body;
@@ -304,7 +304,7 @@ void LaneProgram::copy_kept(std::span<const Value> values, const std::vector<Sto
 /// Runs `body` in every slot of each layout among the copies, for the copies that have it.
 void LaneProgram::for_each_layout(std::vector<Copy> copies, const std::function<void(std::span<const Copy>, const Slot&)>& body) {
   while (!copies.empty()) {
-    Pass pass{copies[0].to.layout, nullptr, {}};
+    Pass pass(copies[0].to.layout);
     auto others = std::stable_partition(copies.begin(), copies.end(), [&](const Copy& c) { return c.to.layout == pass.layout; });
     std::vector<Copy> group(copies.begin(), others);
     copies.erase(copies.begin(), others);

@@ -52,6 +52,7 @@ class LaneProgram {
 
   /// The nest, or the copy of kept values, that is being written: what is known in the current slot.
   struct Pass {
+    explicit Pass(const Layout& l) : layout(l) {}
     Layout layout;
     const Slot* slot = nullptr;
     std::unordered_map<uint32_t, LaneValue> values;

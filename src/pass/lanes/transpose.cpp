@@ -48,7 +48,7 @@ void LaneProgram::lower_block_transpose(Value nest) {
   Value load;
   for (Value v : f_.region(nest, 0).body)
     if (!(f_[v].flags & kInline)) load = v;
-  Pass pass{layout_of(f_[nest].type.shape), nullptr, {}};
+  Pass pass(layout_of(f_[nest].type.shape));
   pass_ = &pass;
   const Layout& layout = pass.layout;
   Storage storage = allocate(layout, f_[load].type.dtype, kKeepShared);
