@@ -34,14 +34,19 @@ std::vector<Type> Builder::types(std::span<const Value> values) const {
 
 // --- writing nodes
 
+uint8_t Builder::promises(Op op, const Type& type) const {
+  bool can_wrap = op == Op::Add || op == Op::Sub || op == Op::Mul;
+  return no_wrap_ && can_wrap && is_int(type.dtype) && !type.is_pointer() ? kNoWrap : 0;
+}
+
 Value Builder::append(Op op, std::span<const Value> operands, int64_t imm, const Type& type) {
   Node node{.op = op, .type = type, .imm = imm};
   node.operand_count = static_cast<uint16_t>(operands.size());
   node.operands = static_cast<uint32_t>(function_.operands_.size());
   node.span = span_;
-  bool can_wrap = op == Op::Add || op == Op::Sub || op == Op::Mul;
-  if (no_wrap_ && can_wrap && is_int(type.dtype)) node.flags |= kNoWrap;
-  function_.operands_.insert(function_.operands_.end(), operands.begin(), operands.end());
+  node.flags = promises(op, type);
+  std::vector<Value> copy(operands.begin(), operands.end());  // they may lie in the array that grows
+  function_.operands_.insert(function_.operands_.end(), copy.begin(), copy.end());
   function_.nodes_.push_back(node);
   Value v{static_cast<uint32_t>(function_.nodes_.size() - 1)};
   if (op != Op::Param) function_.regions_[open_.back()].body.push_back(v);
@@ -61,7 +66,7 @@ Value Builder::emit(Op op, std::span<const Value> operands, int64_t imm, const T
   if (literal_ || !is_pure(op)) return finish(append(op, operands, imm, result));
   if (Value folded = fold(*this, op, operands, imm, result); folded.valid()) return folded;
 
-  Key key{op, result, imm, {operands.begin(), operands.end()}, table};
+  Key key{op, result, imm, promises(op, result), {operands.begin(), operands.end()}, table};
   if (has(op, Commutes)) std::sort(key.operands.begin(), key.operands.end(), [](Value a, Value b) { return a.id < b.id; });
   auto [entry, fresh] = numbers_.try_emplace(key, Value{});
   if (!fresh) return entry->second;

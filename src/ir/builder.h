@@ -111,6 +111,7 @@ class Builder {
     Op op;
     Type type;
     int64_t imm;
+    uint8_t flags;  // promises: a sum that may overflow is another value
     std::vector<Value> operands;
     std::vector<int64_t> table;
     bool operator==(const Key&) const = default;
@@ -119,6 +120,7 @@ class Builder {
     size_t operator()(const Key& k) const;
   };
 
+  uint8_t promises(Op op, const Type& type) const;
   Value append(Op op, std::span<const Value> operands, int64_t imm, const Type& type);
   Values region_op(Op op, std::span<const Value> operands, int64_t imm, std::span<const Type> results,
                    std::span<const std::vector<Type>> params, std::span<const RegionFn> bodies);

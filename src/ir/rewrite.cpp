@@ -52,11 +52,13 @@ void Rewriter::copy(Value v) {
   std::vector<int64_t> table;
   if (node.op == Op::Vector || node.op == Op::Shuffle) table.assign(from.table(v).begin(), from.table(v).end());
   Value copied;
+  b.set_no_wrap((node.flags & kNoWrap) != 0);
   if (node.op == Op::Result) copied = b.result(operands[0], static_cast<int>(node.imm), node.type);
   else if (node.op == Op::Yield) b.yield(operands);
   else copied = b.emit(node.op, operands, node.imm, &node.type, std::move(table));
+  b.set_no_wrap(false);
   bool is_same_op = copied.valid() && b.function()[copied].op == node.op;  // folding may have found another value
-  if (is_same_op && node.flags) b.set_flags(copied, b.function()[copied].flags | node.flags);
+  if (is_same_op) b.set_flags(copied, b.function()[copied].flags | (node.flags & ~kNoWrap));
   if (copied.valid() && node.op == Op::Alloc) b.set_aux(copied, node.aux);
   set(v, copied);
 }

@@ -80,6 +80,8 @@ std::vector<Times> measure(Device& device, std::span<const Call> calls, const Op
   return result;
 }
 
+double gigabytes_per_second(int64_t bytes, const Times& times) { return static_cast<double>(bytes) / times.median() / 1e9; }
+
 double ratio(const Times& a, const Times& b) {
   STRIDER_CHECK(a.samples.size() == b.samples.size());
   std::vector<double> ratios;

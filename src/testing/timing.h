@@ -36,6 +36,7 @@ struct Times {
 /// Takes samples of all calls in turn; as many of each.
 std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options = {});
 
+double gigabytes_per_second(int64_t bytes, const Times& times);
 /// The median of a / b over samples taken next to each other.
 double ratio(const Times& a, const Times& b);
 

@@ -11,7 +11,7 @@
 #include "base/version.h"
 #include "commands.h"
 #include "suites.h"
-#include "table.h"
+#include "testing/table.h"
 
 #include <strider/device.h>
 
@@ -36,7 +36,7 @@ struct Request {
 
 const Suite& suite_named(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Suite& s : suites()) {
+  for (const Suite& s : kSuites) {
     if (s.name == name) return s;
     names.push_back(s.name);
   }
@@ -47,40 +47,8 @@ std::vector<const Suite*> wanted(const Request& r) {
   std::vector<const Suite*> list;
   for (const std::string& name : r.suites) list.push_back(&suite_named(name));
   if (list.empty())
-    for (const Suite& s : suites()) list.push_back(&s);
+    for (const Suite& s : kSuites) list.push_back(&s);
   return list;
-}
-
-// --- the table
-
-std::string time_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
-  return fmt::format("{:.2f} ms", seconds * 1e3);
-}
-
-std::string spread_text(const timing::Times& t) {
-  if (t.samples.size() < 2) return "";
-  return fmt::format("{:.0f}%", 50 * (t.quantile(0.8) - t.quantile(0.2)) / t.median());
-}
-
-double gigabytes_per_second(int64_t bytes, const timing::Times& t) { return static_cast<double>(bytes) / t.median() / 1e9; }
-
-std::vector<std::string> line(const Row& row) {
-  std::vector<std::string> text{row.name, time_text(row.times.median()), spread_text(row.times)};
-  if (!row.processor.samples.empty()) text.push_back(time_text(row.processor.median()));
-  if (row.bytes == 0) return text;
-  text.push_back(fmt::format("{:.1f}", gigabytes_per_second(row.bytes, row.times)));
-  text.push_back(fmt::format("{:.2f}", row.ratio));
-  text.push_back(fmt::format("of {} ({:.1f} GB/s)", row.baseline_name, gigabytes_per_second(row.bytes, row.baseline)));
-  return text;
-}
-
-std::string table(const std::vector<Row>& rows) {
-  Table table("lrrrrl");
-  bool counts_bytes = rows[0].bytes > 0;
-  table.add(counts_bytes ? std::vector<std::string>{"case", "time", "+-", "GB/s", "ratio", ""} : std::vector<std::string>{"case", "time", "+-", "processor"});
-  for (const Row& row : rows) table.add(line(row));
-  return table.text();
 }
 
 // --- JSON
@@ -91,7 +59,7 @@ nlohmann::json json_of(const timing::Times& t) {
 
 nlohmann::json json_of(std::string_view suite, const Row& row) {
   nlohmann::json j{{"suite", suite}, {"case", row.name}, {"time", json_of(row.times)}};
-  if (row.bytes > 0) j.update({{"bytes", row.bytes}, {"gb_per_s", gigabytes_per_second(row.bytes, row.times)}});
+  if (row.bytes > 0) j.update({{"bytes", row.bytes}, {"gb_per_s", timing::gigabytes_per_second(row.bytes, row.times)}});
   if (!row.baseline_name.empty()) j.update({{"baseline", row.baseline_name}, {"baseline_time", json_of(row.baseline)}, {"ratio", row.ratio}});
   if (!row.processor.samples.empty()) j["processor_time"] = json_of(row.processor);
   return j;
@@ -111,12 +79,12 @@ void bench(const Request& r) {
   nlohmann::json report{{"strider", kVersion}, {"device", r.device}, {"description", describe_device(r.device)}, {"rows", nlohmann::json::array()}};
   fmt::print("{}: {}\n", r.device, describe_device(r.device));
   for (const Suite* suite : list) {
-    Progress progress;
+    timing::Progress progress;
     Runner runner(r.device, r.quick, progress);
     suite->run(runner);
     progress.clear();
     std::vector<Row> rows = runner.take_rows();
-    fmt::print("\n{}: {}\n{}", suite->name, suite->about, table(rows));
+    fmt::print("\n{}: {}\n{}", suite->name, suite->about, timing::table_of(rows));
     std::fflush(stdout);
     for (const Row& row : rows) report["rows"].push_back(json_of(suite->name, row));
   }
@@ -124,8 +92,8 @@ void bench(const Request& r) {
 }
 
 std::string suites_text() {
-  Table table("ll");
-  for (const Suite& s : suites()) table.add({std::string(s.name), std::string(s.about)});
+  timing::Table table("ll");
+  for (const Suite& s : kSuites) table.add({std::string(s.name), std::string(s.about)});
   return table.text();
 }
 

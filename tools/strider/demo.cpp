@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "commands.h"
-#include "table.h"
+#include "testing/table.h"
 
 #include <strider/strider.h>
 
@@ -156,7 +156,7 @@ class Demo {
 
   std::string device_;
   Data data_;
-  Table table_{"lllrrrl"};
+  timing::Table table_{"lllrrrl"};
   bool all_right_ = true;
 };
 

@@ -11,7 +11,7 @@
 #include "codegen/llvm/codegen.h"
 #include "commands.h"
 #include "ir/target.h"
-#include "table.h"
+#include "testing/table.h"
 
 #include <strider/device.h>
 
@@ -30,7 +30,7 @@ std::string absence(std::string_view family) {
 }
 
 std::string devices_text() {
-  Table table("ll");
+  timing::Table table("ll");
   std::vector<std::string> families;
   for (const std::string& name : devices()) {
     table.add({name, describe_device(name)});
@@ -46,7 +46,7 @@ std::string devices_text() {
 }
 
 std::string settings_text() {
-  Table table("lll");
+  timing::Table table("lll");
   for (const Setting& s : settings()) {
     const char* value = setting(s.name);
     table.add({s.name, value ? value : "(not set)", std::string(s.meaning)});

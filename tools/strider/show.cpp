@@ -12,7 +12,7 @@
 #include "ir/print.h"
 #include "ops/builtins.h"
 #include "pass/pipeline.h"
-#include "table.h"
+#include "testing/table.h"
 
 namespace strider::tool {
 namespace {
@@ -41,7 +41,7 @@ struct Request {
 bool is_operator(const ops::Builtin& b) { return b.kind == "operator"; }
 
 void list() {
-  Table table("lll");
+  timing::Table table("lll");
   for (const ops::Builtin& b : ops::builtins())
     table.add({b.name, b.kind, fmt::format("{} {}", is_operator(b) ? "--layout" : "--block", fmt::join(ops::variants(b), "|"))});
   fmt::print("{}\nstrider show NAME [--target T] [--stage S] prints one; strider show --help says more\n", table.text());

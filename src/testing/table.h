@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in columns that line up.
+// Text in columns that line up, and tables of measurements.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
-namespace strider::tool {
+#include "testing/runner.h"
+
+namespace strider::timing {
 
 class Table {
  public:
@@ -22,4 +25,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace strider::tool
+/// "12.34 ms" or "56.7 us".
+std::string time_text(double seconds);
+/// Median time, spread, bandwidth and ratio of each row; a row with processor time has that instead of the last two.
+std::string table_of(std::span<const Row> rows);
+
+}  // namespace strider::timing

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/run_program.h"
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backend/interp/tile.h"
+#include "ir/print.h"
+#include "ir/semantics.h"
+
+namespace strider::pass {
+
+using namespace ir;
+
+namespace {
+
+std::vector<char> numbers(DType dtype, int64_t elements, int64_t seed) {
+  std::vector<char> bytes(static_cast<size_t>(elements * size_of(dtype)));
+  for (int64_t i = 0; i < elements; ++i) {
+    uint64_t bits = bits_of_int(dtype, (i * 7 + seed * 11) % 23 - 9);
+    std::memcpy(bytes.data() + i * size_of(dtype), &bits, static_cast<size_t>(size_of(dtype)));
+  }
+  return bytes;
+}
+
+std::vector<std::vector<char>> initial_memory(const Function& f, const Setup& setup) {
+  std::vector<std::vector<char>> memory;
+  for (Value p : f.params())
+    if (f.type(p).is_pointer() && (memory.empty() || !setup.one_buffer))
+      memory.push_back(numbers(f.type(p).dtype, setup.elements, static_cast<int64_t>(memory.size())));
+  return memory;
+}
+
+}  // namespace
+
+std::string to_string(const Setup& setup) {
+  return fmt::format("grid {}, scalars {}, one buffer: {}", fmt::join(setup.grid, " x "), fmt::join(setup.scalars, ", "),
+                     setup.one_buffer);
+}
+
+std::vector<std::vector<char>> memory_after(const Function& f, const Setup& setup) {
+  std::vector<std::vector<char>> memory = initial_memory(f, setup);
+  std::vector<uint64_t> args;
+  interp::InterpOptions options;
+  size_t buffer = 0, scalar = 0;
+  for (size_t k = 0; k < f.params().size(); ++k) {
+    const Type& type = f.type(f.params()[k]);
+    if (!type.is_pointer()) {
+      args.push_back(bits_of_int(type.dtype, setup.scalars.at(scalar++)));
+      continue;
+    }
+    std::vector<char>& bytes = memory[setup.one_buffer ? 0 : buffer++];
+    args.push_back(reinterpret_cast<uint64_t>(bytes.data()));
+    options.memories.push_back({f.param_info(static_cast<int>(k)).name.c_str(), bytes.data(), static_cast<int64_t>(bytes.size())});
+  }
+  EXPECT_EQ(interp::to_string(interp::interpret_tiles(f, setup.grid, args, options)), "") << to_string(setup) << "\n" << print(f);
+  return memory;
+}
+
+void expect_same_memory(const Function& f, const Function& g, const Setup& setup) {
+  EXPECT_TRUE(memory_after(f, setup) == memory_after(g, setup)) << to_string(setup) << "\n" << print(f) << "became\n" << print(g);
+}
+
+std::vector<Value> find_all(const Function& f, Op op, RegionId region) {
+  std::vector<Value> found;
+  for (Value v : f.region(region).body) {
+    if (f[v].op == op) found.push_back(v);
+    for (int k = 0; k < f[v].region_count; ++k)
+      for (Value inner : find_all(f, op, f.region_of(v, k))) found.push_back(inner);
+  }
+  return found;
+}
+
+}  // namespace strider::pass
