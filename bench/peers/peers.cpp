@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "ops/kernels.h"
 #include "testing/table.h"
 #include "torch_side.h"
 
@@ -65,18 +67,11 @@ void transposed_case(Runner& r, int64_t n) {
           [](auto& a, auto& b, auto& c) { torch_add(a, b.t(), c); });
 }
 
-/// The library's softmax() makes its result; libtorch writes to given memory, and so does the kernel behind it.
 void softmax_case(Runner& r, int64_t rows, int64_t columns) {
   Sets x = r.inputs({rows, columns});
-  auto softmax = kernel("softmax", [](tl::Ptr<float> in, tl::Ptr<float> result, tl::i32 count, tl::Const<"BLOCK"> block) {
-    auto row = tl::program_id(0).to(i64) * count;
-    auto j = tl::arange(0, block);
-    auto v = tl::load(in + row + j, j < count, -std::numeric_limits<float>::infinity());
-    auto e = tl::exp(v - tl::max(v));
-    tl::store(result + row + j, e / tl::sum(e), j < count);
-  });
+  int64_t block = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns)));
   compare(r, fmt::format("softmax of rows, {}x{}", rows, columns), x, x, {rows, columns}, 2 * rows * columns,
-          [=](auto& a, auto&, auto& c) { softmax[rows](a, c, columns, {{"BLOCK", 4096}}); },
+          [=](auto& a, auto&, auto& c) { ops::softmax_kernel()[rows](a, c, columns, columns, columns, {{"BLOCK", block}}); },
           [](auto& a, auto&, auto& c) { torch_softmax(a, c); });
 }
 

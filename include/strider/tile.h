@@ -10,6 +10,9 @@
 // Tiles are Values (strider/value.h has their operators and dtype rules). Control flow on run-time values is written with
 // if_, range, while_ and return_if, whose bodies return what they compute; C++'s own `for` unrolls.
 // A value made inside such a body lives there: return it to use it after.
+//
+// C++ leaves open in which order it evaluates the arguments of a function and the operands of `+`: where the order of loads,
+// stores and atomics matters, give each a statement of its own.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ class Example {
       shapes_.push_back(is_row ? Dims{1, kSize} : Dims{kSize, kSize});
       strides_.push_back(strides(layout, is_output, is_last));
       operands_.push_back({is_output ? Role::Output : Role::Input, is_condition ? DType::Bool : DType::F32,
-                           reinterpret_cast<const void*>((k + 1) << 32)});
+                           reinterpret_cast<const void*>((k + 1) << 32), nullptr, nullptr});
     }
     for (size_t k = 0; k < operands_.size(); ++k) {
       operands_[k].shape = &shapes_[k];

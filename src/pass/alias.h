@@ -13,4 +13,7 @@ ir::Value pointer_root(const ir::Function& f, ir::Value pointer);
 /// False only if accesses through pointers with these roots can never meet.
 bool roots_may_alias(const ir::Function& f, ir::Value a, ir::Value b);
 
+/// True if all lanes of a tile of addresses are known to be different.
+bool lanes_differ(const ir::Function& f, ir::Value pointer);
+
 }  // namespace strider::pass

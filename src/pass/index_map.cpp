@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass/index_map.h"
 
+#include <cstdlib>
+
+#include "ir/fold.h"
+
 namespace strider::pass {
 
 using namespace ir;
@@ -8,6 +12,7 @@ using namespace ir;
 namespace {
 constexpr int kMostInlineCost = 64;
 constexpr int kDivisionCost = 8;
+constexpr int64_t kMostStep = int64_t{1} << 31;
 }  // namespace
 
 Shape squeeze(const Shape& shape) {
@@ -30,6 +35,67 @@ bool keeps_lanes(const Function& f, Value v) {
     last = axis;
   }
   return true;
+}
+
+std::optional<int64_t> step_along(const Function& f, Value v, int axis) {
+  const Node& n = f[v];
+  if (n.type.is_scalar() || n.op == Op::Constant) return 0;
+  auto of = [&](int k, int a) { return step_along(f, f.operand(v, k), a); };
+  switch (n.op) {
+    case Op::Arange: return 1;
+    case Op::Cast: return is_int(n.type.dtype) && is_int(f.type(f.operand(v, 0)).dtype) ? of(0, axis) : std::nullopt;
+    case Op::PtrAdd:
+    case Op::Add:
+    case Op::Sub: {
+      auto a = of(0, axis), c = of(1, axis);
+      if (!a || !c) return std::nullopt;
+      return n.op == Op::Sub ? *a - *c : *a + *c;
+    }
+    case Op::Mul: {
+      std::optional<int64_t> steps[] = {of(0, axis), of(1, axis)};
+      if (steps[0] == 0 && steps[1] == 0) return 0;
+      for (int k = 0; k < 2; ++k)
+        if (int64_t factor; constant_int(f, f.operand(v, k), &factor) && std::abs(factor) < kMostStep && steps[1 - k])
+          if (int64_t step = *steps[1 - k]; std::abs(step) < kMostStep) return step * factor;
+      return std::nullopt;
+    }
+    case Op::Broadcast: {
+      const Type& inner = f.type(f.operand(v, 0));
+      return inner.is_scalar() || inner.shape[axis] == 1 ? 0 : of(0, axis);
+    }
+    case Op::ExpandDims: return axis == n.imm ? 0 : of(0, axis > n.imm ? axis - 1 : axis);
+    case Op::Trans: return of(0, static_cast<int>(n.imm >> (4 * axis)) & 15);
+    default: return std::nullopt;
+  }
+}
+
+bool is_never_negative(const Function& f, Value v) {
+  const Node& n = f[v];
+  if (is_unsigned_int(n.type.dtype)) return true;
+  if (int64_t c; constant_int(f, v, &c)) return c >= 0;
+  auto of = [&](int k) { return is_never_negative(f, f.operand(v, k)); };
+  switch (n.op) {
+    case Op::ProgramId:
+    case Op::NumPrograms: return true;
+    case Op::Arange: return n.imm >= 0;
+    case Op::Broadcast:
+    case Op::ExpandDims:
+    case Op::Reshape:
+    case Op::Trans:
+    case Op::Rem: return of(0);
+    case Op::Div:
+    case Op::Minimum: return of(0) && of(1);
+    case Op::And:
+    case Op::Maximum: return of(0) || of(1);
+    case Op::Add:
+    case Op::Mul: return (n.flags & kNoWrap) && of(0) && of(1);
+    case Op::Cast: {
+      DType source = f.type(f.operand(v, 0)).dtype;
+      bool is_held = is_int(source) && bits_of(source) - is_signed_int(source) < bits_of(n.type.dtype);
+      return is_held && of(0);
+    }
+    default: return false;
+  }
 }
 
 namespace {

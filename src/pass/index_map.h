@@ -2,6 +2,8 @@
 // What the passes agree on about index spaces and the ops that only move lanes.
 #pragma once
 
+#include <optional>
+
 #include "ir/function.h"
 
 namespace strider::pass {
@@ -11,6 +13,13 @@ ir::Shape squeeze(const ir::Shape& shape);
 
 /// True if lane i of the shape op `v` is lane i of its operand, counted in the squeezed index space.
 bool keeps_lanes(const ir::Function& f, ir::Value v);
+
+/// By how much the integer or address `v` changes from one lane to the next along `axis`: a constant, or nothing when that is
+/// not known. Narrow integers may wrap on the way.
+std::optional<int64_t> step_along(const ir::Function& f, ir::Value v, int axis);
+
+/// True if no lane of the integer `v` can be below zero.
+bool is_never_negative(const ir::Function& f, ir::Value v);
 
 /// How a tile value is computed.
 struct Inlining {

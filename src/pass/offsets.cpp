@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
 
 namespace strider::pass {
@@ -43,6 +44,7 @@ class Mover : public Rewriter {
   void rewrite_loop(Value loop, std::vector<Carried>& carried);
   void write_region(Value loop, Value written, int region, const std::vector<Carried>& carried);
   Value moved(const Carried& c, Value offset);
+  Value distance(Value low, Value high);
   Value steady_offset(Value loop, const Carried& c, Value index);
   Value sum(const Carried& c, Value start);
   Type offset_type(const Carried& c, const Type& type) const;
@@ -117,10 +119,19 @@ Value Mover::sum(const Carried& c, Value start) {
   return start;
 }
 
+/// high - low, for high >= low: as an unsigned number where the dtype may not hold it.
+Value Mover::distance(Value low, Value high) {
+  int64_t known;
+  bool is_held = !is_signed_int(b.type(low).dtype) || (constant_int(b.function(), low, &known) && known >= 0);
+  if (is_held) return b.sub(high, low);
+  return b.cast(b.sub(b.cast(high, DType::I64), b.cast(low, DType::I64)), DType::U64);
+}
+
 /// trip * step, in the iteration with this index.
 Value Mover::steady_offset(Value loop, const Carried& c, Value index) {
   Value lo = map(from.operand(loop, 0)), step = map(from.operand(loop, 2));
-  Value trip = b.binary(Op::Div, b.sub(index, lo), step);
+  Value past = distance(lo, index);
+  Value trip = b.binary(Op::Div, past, b.cast(step, b.type(past).dtype));
   return b.mul(b.cast(trip, c.dtype), sum(c, b.constant_int(Type::scalar(c.dtype), 0)));
 }
 
@@ -168,8 +179,8 @@ void Mover::rewrite_loop(Value loop, std::vector<Carried>& carried) {
     if (c.motion == Motion::Steady) {
       // After the loop the trip count is that of all iterations: ceil((hi - lo) / step), at least none.
       Value lo = map(from.operand(loop, 0)), hi = map(from.operand(loop, 1)), step = map(from.operand(loop, 2));
-      Value one = b.constant_int(b.type(step), 1);
-      Value trips = b.binary(Op::Div, b.add(b.sub(b.binary(Op::Maximum, hi, lo), lo), b.sub(step, one)), step);
+      Value span = b.cast(distance(lo, b.binary(Op::Maximum, hi, lo)), DType::U64), wide = b.cast(step, DType::U64);
+      Value trips = b.binary(Op::Div, b.add(span, b.sub(wide, b.constant_int(b.type(wide), 1))), wide);
       out = b.mul(b.cast(trips, c.dtype), sum(c, b.constant_int(Type::scalar(c.dtype), 0)));
     }
     results_[id] = c.motion == Motion::None ? out : moved(c, out);

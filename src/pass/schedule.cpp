@@ -197,7 +197,8 @@ int Planner::ready_for_memory(Value v) const {
   if (!mine) return step;
   for (const Effect& e : plans_[open_.back()].effects) {
     if (!(e.writes || mine->writes) || !roots_may_alias(f_, e.root, mine->root)) continue;
-    step = std::max(step, e.pointer == mine->pointer ? e.step : e.step + 1);
+    bool lane_by_lane = e.pointer == mine->pointer && lanes_differ(f_, mine->pointer);
+    step = std::max(step, lane_by_lane ? e.step : e.step + 1);
   }
   return step;
 }

@@ -12,8 +12,8 @@
 //  * An anchor joins the last nest of its index space unless it needs something that is complete only after that nest:
 //    a reduction's result, another lane's value, or memory order.
 //  * Memory order: a load goes after every earlier store that may alias it, a store after every earlier access that may
-//    alias it. Accesses through one and the same address value may share a nest, lane by lane; others wait for the
-//    next one. A load that is still waiting when a store that may alias it comes is placed first.
+//    alias it. Accesses through one and the same address value whose lanes all differ may share a nest, lane by lane;
+//    others wait for the next one. A load that is still waiting when a store that may alias it comes is placed first.
 //  * A value used by a later nest at the same lane is kept by its owner (kKeepPrivate); one used at another lane, through
 //    a shape op, is kept where every lane can read it (kKeepShared). Values that enter regions are placed before them.
 #pragma once

@@ -34,9 +34,10 @@ std::optional<Value> repeated_scalar(const Function& f, Value v) {
   return std::nullopt;
 }
 
-/// How much larger the last lane is than the first, for sums of lane numbers, of their products with constants above zero,
-/// and of scalars; nothing for other tiles.
-std::optional<int64_t> rise(const Function& f, Value v) {
+std::optional<int64_t> rise(const Function& f, Value v);
+
+/// The same, without looking whether the dtype holds it.
+std::optional<int64_t> unlimited_rise(const Function& f, Value v) {
   const Node& n = f[v];
   if (n.type.is_scalar() || n.op == Op::Constant) return 0;
   auto of = [&](int k) { return rise(f, f.operand(v, k)); };
@@ -65,6 +66,14 @@ std::optional<int64_t> rise(const Function& f, Value v) {
       return std::nullopt;
     default: return std::nullopt;
   }
+}
+
+/// How much larger the last lane is than the first, for sums of lane numbers, of their products with constants above zero,
+/// and of scalars; nothing for other tiles, nor where half the range of the dtype does not hold it.
+std::optional<int64_t> rise(const Function& f, Value v) {
+  auto range = unlimited_rise(f, v);
+  bool is_held = range && *range < int64_t{1} << std::min(40, bits_of(f.type(v).dtype) - 1);
+  return is_held ? range : std::nullopt;
 }
 
 /// The bound masks among those that guard accesses.
@@ -101,12 +110,11 @@ void Masks::collect_comparison(Value mask) {
   Op op = f_[mask].op;
   bool swapped = op == Op::Gt || op == Op::Ge;
   Value index = f_.operand(mask, swapped ? 1 : 0), bound = f_.operand(mask, swapped ? 0 : 1);
-  if (!is_int(f_.type(index).dtype)) return;
+  if (!is_int(f_.type(index).dtype) || f_.type(index).is_pointer()) return;
   auto scalar = repeated_scalar(f_, bound);
   if (!scalar && f_.is_constant(bound)) scalar = bound;
   auto range = rise(f_, index);
-  bool rises_too_far = range && *range >= int64_t{1} << std::min(62, bits_of(f_.type(index).dtype) - 1);
-  if (scalar && range && !rises_too_far) bounds_.push_back({mask, index, *scalar, *range, op == Op::Le || op == Op::Ge});
+  if (scalar && range) bounds_.push_back({mask, index, *scalar, *range, op == Op::Le || op == Op::Ge});
 }
 
 /// An integer as coefficient * loop index + rest, computed in 64 bits.
@@ -152,9 +160,9 @@ class Splitter : public Rewriter {
 
 /// The scalar `v` at this place, computed again if it has not been written yet; nothing if it depends on memory or a loop.
 std::optional<Value> Splitter::scalar_here(Value v) {
-  if (map(v).valid()) return map(v);
   const Node& n = from[v];
   if (n.op == Op::Constant) return b.constant_bits(n.type.with_shape({}), static_cast<uint64_t>(n.imm));
+  if (map(v).valid()) return map(v);
   bool is_leaf = n.op == Op::ProgramId || n.op == Op::NumPrograms;
   if (!n.type.is_scalar() || !(is_leaf || is_pointwise(n.op))) return std::nullopt;
   std::vector<Value> operands;
@@ -232,7 +240,8 @@ std::optional<Value> Splitter::full_iterations_end(const Bound& bound, Value loo
   if (!first || !limit || first->coefficient < 0 || first->coefficient >= kMaxElements) return std::nullopt;
   if (from.type(bound.index).dtype == DType::U64) return std::nullopt;
   constexpr int64_t kNarrow = (int64_t{1} << 31) - 1;
-  Value last_allowed = b.binary(Op::Minimum, b.add(wide(*limit), b.i64(bound.inclusive ? 1 : 0)), b.i64(kNarrow));
+  Value within = b.binary(Op::Minimum, b.binary(Op::Maximum, wide(*limit), b.i64(-1)), b.i64(kNarrow - 1));
+  Value last_allowed = b.add(within, b.i64(bound.inclusive ? 1 : 0));
   Value room = b.sub(b.sub(last_allowed, b.i64(bound.rise)), first->rest);
   if (first->coefficient == 0) {
     Value sound = b.binary(Op::And, b.binary(Op::Ge, first->rest, b.i64(0)), b.binary(Op::Gt, room, b.i64(0)));

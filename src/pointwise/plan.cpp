@@ -104,7 +104,7 @@ void step::broadcast(Plan& p, std::span<const Operand> operands, const Dims& sha
   p.empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (size_t k = 0; k < operands.size(); ++k) {
     const Operand& o = operands[k];
-    p.key.access[k] = {.role = o.role, .dtype = o.dtype};
+    p.key.access[k] = {o.role, o.dtype, Unit::None, 0, 0};
     p.data[k] = static_cast<const char*>(o.data);
     if (!is_tensor(o)) continue;
     if (o.role == Role::Output && *o.shape != shape)

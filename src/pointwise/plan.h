@@ -32,9 +32,9 @@ enum class Role : uint8_t { Output, Input, Scalar };
 struct Operand {
   Role role;
   DType dtype;
-  const void* data = nullptr;
-  const Dims* shape = nullptr;
-  const Dims* strides = nullptr;
+  const void* data;
+  const Dims* shape;
+  const Dims* strides;
 };
 
 enum class Layout : uint8_t { Flat, Rows, Tiled };
@@ -42,15 +42,15 @@ enum class Unit : uint8_t { None, N, M };  // the axis of the tile along which a
 
 /// What code must know of one operand.
 struct Access {
-  Role role = Role::Scalar;
-  DType dtype = DType::Bool;
-  Unit unit = Unit::None;
-  uint8_t same_as = 0;      // inputs: 1 + the output that is this very tensor
-  uint32_t broadcast = 0;   // bit k: the stride of axis k is 0
+  Role role;
+  DType dtype;
+  Unit unit;
+  uint8_t same_as;     // inputs: 1 + the output that is this very tensor
+  uint32_t broadcast;  // bit k: the stride of axis k is 0
   bool operator==(const Access&) const = default;
 };
 
-/// All that selects code; plain bytes, of which the first bytes() count.
+/// All that selects code; plain bytes, of which the first bytes() count and the rest is not written.
 struct Key {
   uint8_t operands = 0;
   uint8_t rank = 0;

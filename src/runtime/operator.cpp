@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of an operator: arguments -> operands -> plan -> table -> launch.
+#include <cstring>
+
 #include "base/error.h"
 #include "front/trace/scalar.h"
 #include "ir/print.h"
@@ -27,6 +29,7 @@ namespace {
 
 /// The plan's key with the device that the code is for.
 struct CodeKey {
+  CodeKey(const Device& d, const Key& k) : device(&d) { std::memcpy(static_cast<void*>(&key), &k, k.bytes()); }
   const Device* device;
   Key key;
   std::string_view bytes() const { return {reinterpret_cast<const char*>(this), offsetof(CodeKey, key) + key.bytes()}; }
@@ -110,7 +113,7 @@ class Call {
     size_t index = op_.outputs + k;
     bool only_number = k < op_.schema.is_tensor.size() && !op_.schema.is_tensor[k];
     if (a.is_number()) {
-      operands_[index] = {Role::Scalar, number_dtype(a)};
+      operands_[index] = {Role::Scalar, number_dtype(a), nullptr, nullptr, nullptr};
       scalars_[index] = bits_of(a, number_dtype(a));
     } else if (a.kind() != Argument::Tensor || only_number) {
       user_error("argument {} is {}, expected {}", front::name_of(op_, k), a.kind() == Argument::Tensor ? "a tensor" : "neither",
@@ -160,7 +163,7 @@ struct Operator::Impl {
   }
 
   Executable& kernel(const Typing& typing, const Plan& plan, Device& device) {
-    CodeKey key{&device, plan.key};
+    CodeKey key(device, plan.key);
     if (Executable* known = kernels.find(key.bytes())) {
       counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
       return *known;

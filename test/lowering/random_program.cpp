@@ -18,7 +18,7 @@ using Node = ir::Value;
 
 constexpr int kMostDepth = 3;          // of loops and branches
 constexpr int kMostPrograms = 3;
-constexpr int64_t kMostElements = 600;  // of a tile
+constexpr int64_t kSlack = 9;  // elements behind the last segment, for aliases that begin later
 
 /// Shapes of one program have one of two counts of elements, so that tiles can be reshaped into each other.
 const std::vector<std::vector<Shape>> kShapes = {
@@ -29,6 +29,7 @@ const std::vector<std::vector<Shape>> kShapes = {
     {{257}, {257, 1}},
     {{128}, {16, 8}, {128, 1}, {4, 4, 8}, {2, 2, 4, 8}},
     {{512}, {32, 16}, {8, 64}, {8, 8, 8}},
+    {{2048}, {64, 32}, {16, 128}},
 };
 
 const DType kDTypes[] = {DType::Bool, DType::I8,  DType::I16, DType::I32,  DType::I64, DType::U8,  DType::U16,
@@ -66,8 +67,12 @@ class Generator {
 
   // --- memory
   void add_buffers();
+  void add_buffer(DType dtype, Argument argument, std::vector<Buffer>& list);
+  void add_alias();
   Node segment(const Buffer& buffer);
   Node bijection(const Shape& shape);
+  Node column_major(const Shape& shape);
+  Node readable(const Shape& shape);
   Node bounded_index(const Shape& shape);
   Node any_mask(const Shape& shape) { return operand(Type::tile(DType::Bool, shape)); }
 
@@ -82,6 +87,8 @@ class Generator {
   void write_scalar_store();
   void write_atomic();
   void write_fold(bool scan);
+  void write_pair_fold(bool scan);
+  void keep_folded(std::span<const Node> folded, int axis, const Shape& shape);
   void write_shape_change();
   void write_for(int depth);
   void write_while(int depth);
@@ -137,20 +144,30 @@ Node Generator::operand(const Type& type) {
 
 // --- memory
 
+void Generator::add_buffer(DType dtype, Argument argument, std::vector<Buffer>& list) {
+  std::string name = "arg" + std::to_string(arguments_.size());
+  list.push_back({b_.param(Type::pointer(dtype), {.name = name, .divisible = argument.align, .no_alias = argument.no_alias}), dtype});
+  arguments_.push_back(std::move(argument));
+}
+
+/// A second pointer into the first buffer; of a single program, because segments would overlap.
+void Generator::add_alias() {
+  DType dtype = buffers_[0].dtype;
+  auto offset = static_cast<int64_t>(below(kSlack));
+  add_buffer(dtype, {.kind = Argument::Alias, .dtype = dtype, .align = size_of(dtype), .no_alias = false, .of = 0, .offset = offset}, buffers_);
+}
+
 void Generator::add_buffers() {
-  int64_t count = elements_ * grid_[0];
-  auto add = [&](DType dtype, Argument argument, std::vector<Buffer>& list) {
-    std::string name = "arg" + std::to_string(arguments_.size());
-    list.push_back({b_.param(Type::pointer(dtype), {.name = name, .divisible = argument.align, .no_alias = true}), dtype});
-    arguments_.push_back(argument);
-  };
+  bool aliases = grid_[0] == 1 && one_in(3);
   for (int k = 0, n = 2 + static_cast<int>(below(4)); k < n; ++k) {
     DType dtype = any_dtype();
-    Argument argument{.dtype = dtype, .fill = Fill::Mixed, .count = count};
+    Argument argument{.dtype = dtype, .fill = Fill::Mixed, .count = elements_ * grid_[0] + kSlack};
     if (one_in(3)) argument.align = size_of(dtype);
-    add(dtype, argument, buffers_);
+    argument.no_alias = !(aliases && k == 0) && !one_in(4);
+    add_buffer(dtype, std::move(argument), buffers_);
   }
-  add(DType::I32, zeroed<int>(elements_), counters_);
+  if (aliases) add_alias();
+  add_buffer(DType::I32, zeroed<int>(elements_), counters_);
 }
 
 /// The part of a buffer that belongs to this program: no other one touches it.
@@ -160,15 +177,35 @@ Node Generator::segment(const Buffer& buffer) {
 
 /// Every index of the segment once: what a store may use.
 Node Generator::bijection(const Shape& shape) {
-  Node i = index_tile(shape);
+  Node i = shape.rank() == 2 && one_in(3) ? column_major(shape) : index_tile(shape);
   Type type = b_.type(i);
   auto constant = [&](int64_t c) { return b_.constant_int(type, c); };
-  int64_t c = static_cast<int64_t>(below(static_cast<uint64_t>(elements_)));
-  switch (below(4)) {
+  auto c = static_cast<int64_t>(below(static_cast<uint64_t>(elements_)));
+  switch (below(5)) {
     case 0: return b_.sub(constant(elements_ - 1), i);
     case 1: return b_.binary(Op::Rem, b_.add(i, constant(c)), constant(elements_));
     case 2: return (elements_ & (elements_ - 1)) == 0 ? b_.binary(Op::Xor, i, constant(c)) : i;
     default: return i;
+  }
+}
+
+/// i + j * rows at row i, column j, as kernels write it: from two ranges.
+Node Generator::column_major(const Shape& shape) {
+  Node i = b_.broadcast(b_.expand_dims(b_.arange(DType::I32, 0, shape[0]), 1), shape);
+  Node j = b_.broadcast(b_.expand_dims(b_.arange(DType::I32, 0, shape[1]), 0), shape);
+  return b_.add(i, b_.mul(j, b_.constant_int(b_.type(j), shape[0])));
+}
+
+/// What a load may use: any indices inside the segment.
+Node Generator::readable(const Shape& shape) {
+  Node i = index_tile(shape);
+  auto constant = [&](int64_t c) { return b_.constant_int(b_.type(i), c); };
+  switch (below(8)) {
+    case 0: return bounded_index(shape);
+    case 1: return constant(static_cast<int64_t>(below(static_cast<uint64_t>(elements_))));
+    case 2: return b_.binary(Op::Div, i, constant(2));
+    case 3: return b_.binary(Op::Rem, b_.mul(i, constant(2)), constant(elements_));
+    default: return bijection(shape);
   }
 }
 
@@ -180,8 +217,7 @@ Node Generator::bounded_index(const Shape& shape) {
 
 void Generator::write_load() {
   Shape shape = any_shape();
-  Node offsets = one_in(4) ? bounded_index(shape) : bijection(shape);
-  Node pointer = b_.ptr_add(b_.broadcast(segment(pick(buffers_)), shape), offsets);
+  Node pointer = b_.ptr_add(b_.broadcast(segment(pick(buffers_)), shape), readable(shape));
   Node mask = one_in(2) ? any_mask(shape) : Node{};
   Node other = mask.valid() && one_in(2) ? operand(b_.type(pointer).pointee()) : Node{};
   keep(b_.load(pointer, mask, other));
@@ -235,6 +271,14 @@ void Generator::write_cast() {
   keep(b_.cast(operand(type), any_dtype()));
 }
 
+/// The folded values, and repeated along the axis again.
+void Generator::keep_folded(std::span<const Node> folded, int axis, const Shape& shape) {
+  for (Node v : folded) {
+    if (b_.type(v).is_scalar()) keep(v);
+    keep(b_.broadcast(b_.type(v).is_scalar() ? v : b_.expand_dims(v, axis), shape));
+  }
+}
+
 void Generator::write_fold(bool scan) {
   constexpr Op kNumberFolds[] = {Op::Add, Op::Maximum, Op::Minimum, Op::Mul};
   constexpr Op kBoolFolds[] = {Op::And, Op::Or, Op::Xor};
@@ -242,10 +286,23 @@ void Generator::write_fold(bool scan) {
   Node tile = operand(Type::tile(any_dtype(), shape));
   int axis = static_cast<int>(below(static_cast<uint64_t>(shape.rank())));
   Op op = b_.type(tile).dtype == DType::Bool ? kBoolFolds[below(3)] : kNumberFolds[below(4)];
-  if (scan) return keep(b_.scan(tile, axis, op));
-  Node folded = b_.reduce(tile, axis, op);
-  if (b_.type(folded).is_scalar()) keep(folded);
-  keep(b_.broadcast(b_.type(folded).is_scalar() ? folded : b_.expand_dims(folded, axis), shape));
+  if (scan) keep(b_.scan(tile, axis, op));
+  else keep_folded({{b_.reduce(tile, axis, op)}}, axis, shape);
+}
+
+/// Two tiles at once; neither the choice nor the difference commutes.
+void Generator::write_pair_fold(bool scan) {
+  Shape shape = any_shape();
+  int axis = static_cast<int>(below(static_cast<uint64_t>(shape.rank())));
+  Node first = operand(Type::tile(any_dtype(), shape)), second = operand(Type::tile(DType::I32, shape));
+  auto combine = [&](std::span<const Node> p) {
+    Node left = b_.binary(Op::Le, p[0], p[2]);
+    return Builder::Values{b_.where(left, p[0], p[2]), b_.where(left, b_.sub(p[1], p[3]), p[3])};
+  };
+  const Node tiles[] = {first, second};
+  Builder::Values folded = scan ? b_.scan(tiles, axis, combine) : b_.reduce(tiles, axis, combine);
+  if (!scan) return keep_folded(folded, axis, shape);
+  for (Node v : folded) keep(v);
 }
 
 void Generator::write_shape_change() {
@@ -318,8 +375,9 @@ void Generator::statement(int depth) {
   if (choice < 70) return write_store();
   if (choice < 73) return write_scalar_store();
   if (choice < 76) return write_atomic();
-  if (choice < 82) return write_fold(false);
-  if (choice < 86) return write_fold(true);
+  if (choice < 81) return write_fold(false);
+  if (choice < 84) return write_fold(true);
+  if (choice < 86) return write_pair_fold(one_in(2));
   if (choice < 91) return write_shape_change();
   if (depth >= kMostDepth) return;
   if (choice < 94) return write_for(depth);

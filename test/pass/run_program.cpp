@@ -25,42 +25,42 @@ std::vector<char> numbers(DType dtype, int64_t elements, int64_t seed) {
   return bytes;
 }
 
-std::vector<std::vector<char>> initial_memory(const Function& f, const Setup& setup) {
+std::vector<std::vector<char>> initial_memory(const Function& f, const Launch& launch) {
   std::vector<std::vector<char>> memory;
   for (Value p : f.params())
-    if (f.type(p).is_pointer() && (memory.empty() || !setup.one_buffer))
-      memory.push_back(numbers(f.type(p).dtype, setup.elements, static_cast<int64_t>(memory.size())));
+    if (f.type(p).is_pointer() && (memory.empty() || !launch.one_buffer))
+      memory.push_back(numbers(f.type(p).dtype, launch.elements, static_cast<int64_t>(memory.size())));
   return memory;
 }
 
 }  // namespace
 
-std::string to_string(const Setup& setup) {
-  return fmt::format("grid {}, scalars {}, one buffer: {}", fmt::join(setup.grid, " x "), fmt::join(setup.scalars, ", "),
-                     setup.one_buffer);
+std::string to_string(const Launch& launch) {
+  return fmt::format("grid {}, scalars {}, one buffer: {}", fmt::join(launch.grid, " x "), fmt::join(launch.scalars, ", "),
+                     launch.one_buffer);
 }
 
-std::vector<std::vector<char>> memory_after(const Function& f, const Setup& setup) {
-  std::vector<std::vector<char>> memory = initial_memory(f, setup);
+std::vector<std::vector<char>> memory_after(const Function& f, const Launch& launch) {
+  std::vector<std::vector<char>> memory = initial_memory(f, launch);
   std::vector<uint64_t> args;
   interp::InterpOptions options;
   size_t buffer = 0, scalar = 0;
   for (size_t k = 0; k < f.params().size(); ++k) {
     const Type& type = f.type(f.params()[k]);
     if (!type.is_pointer()) {
-      args.push_back(bits_of_int(type.dtype, setup.scalars.at(scalar++)));
+      args.push_back(bits_of_int(type.dtype, launch.scalars.at(scalar++)));
       continue;
     }
-    std::vector<char>& bytes = memory[setup.one_buffer ? 0 : buffer++];
+    std::vector<char>& bytes = memory[launch.one_buffer ? 0 : buffer++];
     args.push_back(reinterpret_cast<uint64_t>(bytes.data()));
     options.memories.push_back({f.param_info(static_cast<int>(k)).name.c_str(), bytes.data(), static_cast<int64_t>(bytes.size())});
   }
-  EXPECT_EQ(interp::to_string(interp::interpret_tiles(f, setup.grid, args, options)), "") << to_string(setup) << "\n" << print(f);
+  EXPECT_EQ(interp::to_string(interp::interpret_tiles(f, launch.grid, args, options)), "") << to_string(launch) << "\n" << print(f);
   return memory;
 }
 
-void expect_same_memory(const Function& f, const Function& g, const Setup& setup) {
-  EXPECT_TRUE(memory_after(f, setup) == memory_after(g, setup)) << to_string(setup) << "\n" << print(f) << "became\n" << print(g);
+void expect_same_memory(const Function& f, const Function& g, const Launch& launch) {
+  EXPECT_TRUE(memory_after(f, launch) == memory_after(g, launch)) << to_string(launch) << "\n" << print(f) << "became\n" << print(g);
 }
 
 std::vector<Value> find_all(const Function& f, Op op, RegionId region) {

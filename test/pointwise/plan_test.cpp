@@ -27,7 +27,7 @@ class Operands {
     shapes_.push_back(shape);
     strides_.push_back(strides);
     if (address == 0) address = static_cast<int64_t>(operands_.size() + 1) << 40;
-    operands_.push_back({role, dtype, reinterpret_cast<const void*>(address)});
+    operands_.push_back({role, dtype, reinterpret_cast<const void*>(address), nullptr, nullptr});
     return *this;
   }
   Operands& out(Dims shape, Dims strides, DType dtype = f32, int64_t address = 0) { return add(Role::Output, shape, strides, dtype, address); }

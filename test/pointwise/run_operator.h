@@ -103,7 +103,7 @@ inline void make_plan(Planned& p, const detail::Operator& op, const std::vector<
     types.push_back({g.tensor != nullptr, g.dtype});
     p.scalars[p.operands.size()] = g.bits;
     if (g.tensor) p.operands.push_back({planner::Role::Input, g.dtype, g.tensor->data(), &g.tensor->shape(), &g.tensor->strides()});
-    else p.operands.push_back({planner::Role::Scalar, g.dtype});
+    else p.operands.push_back({planner::Role::Scalar, g.dtype, nullptr, nullptr, nullptr});
   }
   p.plan = planner::plan(p.operands, target);
   if (p.plan.empty) return;

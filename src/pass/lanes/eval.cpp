@@ -121,6 +121,13 @@ LaneProgram::Index LaneProgram::reshape_index(const Shape& from, const Shape& to
 LaneValue LaneProgram::eval_pointwise(Value v, std::span<const LaneValue> operands) {
   const Node& n = f_[v];
   LaneMath m = math(pass_->layout);
+  bool divides = (n.op == Op::Div || n.op == Op::Rem) && is_signed_int(n.type.dtype);
+  std::vector<int64_t> known;
+  if (divides && operands[0].is_affine() && !m.constants(operands[0], &known) && !is_never_negative(f_, f_.operand(v, 0))) {
+    // The quotient is rounded towards zero, so below zero it is not the same in the lanes of an aligned block.
+    LaneValue apart[] = {m.vector(m.materialize(operands[0])), operands[1]};
+    return m.apply(n.op, n.type.dtype, apart);
+  }
   if (n.op == Op::Cast && !n.type.is_pointer()) return m.cast(operands[0], n.type.dtype);
   return m.apply(n.op, n.type.dtype, operands);
 }

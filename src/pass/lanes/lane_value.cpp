@@ -137,7 +137,8 @@ LaneValue LaneMath::apply_affine(Op op, DType dtype, std::span<const LaneValue> 
 
 /// index < bound where the index runs through the lanes: the lanes below how many are left, compared as narrow integers.
 LaneValue LaneMath::apply_bound(const LaneValue& index, const LaneValue& bound) const {
-  if (index.is_vector || index.offsets.empty() || !bound.is_uniform() || !is_int(dtype(index))) return {};
+  if (index.is_vector || index.offsets.empty() || !bound.is_uniform()) return {};
+  if (!is_int(dtype(index)) || b_.type(index.base).is_pointer()) return {};
   int64_t most = *std::max_element(index.offsets.begin(), index.offsets.end());
   if (most >= INT32_MAX || !stays_in_block(index, round_up_to_power(most + 1))) return {};
   Value left = b_.sub(bound.base, index.base);  // exact as an unsigned number where it is used
