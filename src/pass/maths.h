@@ -9,8 +9,8 @@
 //   to_int to_float (of the same width)  bitcast_int bitcast_float
 //
 // where() evaluates both sides. Nothing here branches, looks up a table or traps. NaN, infinities, signed zeros and
-// subnormals are right everywhere. Each multiply-add that must have one rounding is written fma; no plain add or sub has
-// a product as its operand, so contracting them cannot change anything inside an expansion.
+// subnormals are right everywhere. Each multiply-add that must have one rounding is written fma. Contraction comes before
+// expansion (pass/prepare), so nothing here is contracted.
 #pragma once
 
 #include <array>
@@ -121,24 +121,27 @@ constexpr double power(int n) { return n < 0 ? 0.5 * power(n + 1) : n > 0 ? 2.0 
 
 // ---- shared pieces -------------------------------------------------------------------------------
 
-/// Every second coefficient from `first` on, by Horner's rule.
+/// Horner's rule. Infinite x give infinity or NaN, as the leading coefficients say; some functions rest on that.
 template <class B, class V, class Coefficients>
-V every_second(B& b, V like, V x, const Coefficients& coefficients, size_t first) {
-  V sum = b.constant(like, coefficients[first]);
-  for (size_t k = first + 2; k < std::size(coefficients); k += 2) sum = b.fma(sum, x, b.constant(like, coefficients[k]));
+V polynomial(B& b, V x, const Coefficients& coefficients) {
+  V sum = b.constant(x, coefficients[0]);
+  for (size_t k = 1; k < std::size(coefficients); ++k) sum = b.fma(sum, x, b.constant(x, coefficients[k]));
   return sum;
 }
 
-/// Even and odd powers apart, two chains of half the length: what a processor waits for is the longest chain.
+/// Every second coefficient from `first` on, as a polynomial of `square`.
 template <class B, class V, class Coefficients>
-V polynomial(B& b, V x, const Coefficients& coefficients) {
-  constexpr size_t kShort = 4;  // one chain is as quick
+V every_second(B& b, V x, V square, const Coefficients& coefficients, size_t first) {
+  V sum = b.constant(x, coefficients[first]);
+  for (size_t k = first + 2; k < std::size(coefficients); k += 2) sum = b.fma(sum, square, b.constant(x, coefficients[k]));
+  return sum;
+}
+
+/// The same polynomial for finite x with even and odd powers apart: two chains of half the length, which a processor
+/// computes side by side. A little less exact.
+template <class B, class V, class Coefficients>
+V quick_polynomial(B& b, V x, const Coefficients& coefficients) {
   size_t count = std::size(coefficients);
-  if (count <= kShort) {
-    V sum = b.constant(x, coefficients[0]);
-    for (size_t k = 1; k < count; ++k) sum = b.fma(sum, x, b.constant(x, coefficients[k]));
-    return sum;
-  }
   V square = b.mul(x, x);
   V even = every_second(b, x, square, coefficients, (count + 1) % 2);
   V odd = every_second(b, x, square, coefficients, count % 2);
@@ -205,7 +208,7 @@ V reduce(B& b, V y, V n, double step) {
 // e^r - 1 for |r| <= ln 2 / 2 or, with the longer polynomial, ln 2.
 template <class B, class V, class Coefficients>
 V expm1_small(B& b, V r, const Coefficients& coefficients) {
-  return b.fma(b.mul(r, r), polynomial(b, r, coefficients), r);
+  return b.fma(b.mul(r, r), quick_polynomial(b, r, coefficients), r);
 }
 
 // e^x = 4^h e^r. Multiplying by 2^h twice is exact but for the last rounding, so overflow and gradual underflow come out
@@ -380,12 +383,12 @@ V log1p(B& b, V x) {
 template <class F, class B, class V>
 V erf(B& b, V x) {
   V a = b.abs(x);
-  V small = b.fma(a, polynomial(b, b.mul(x, x), F::kErf), a);
+  V small = b.fma(a, quick_polynomial(b, b.mul(x, x), F::kErf), a);
 
-  V q = polynomial(b, at_most(b, a, F::kErfMax), F::kErfc);
+  V q = quick_polynomial(b, at_most(b, a, F::kErfMax), F::kErfc);
   V magic = b.constant(x, rounder<F>(F::kBias + 2 * F::kBias + 2));  // the last term sets the sign: -2^n
   V n = b.add(q, magic);
-  V p = polynomial(b, b.sub(q, b.sub(n, magic)), F::kErfExp2);
+  V p = quick_polynomial(b, b.sub(q, b.sub(n, magic)), F::kErfExp2);
   V large = b.fma(p, as_exponent<F>(b, n), b.constant(x, 1.0));
   return with_sign_of<F>(b, b.where(b.lt(a, b.constant(x, 0.875)), small, large), x);
 }
@@ -613,7 +616,7 @@ V atan2_f32(B& b, V y, V x) {
 // With |x| = n ln 2 + r: a quarter of 2^n and of 2^-n, cosh(r) - 1 and sinh(r). No value overflows before the result does.
 template <class V>
 struct Hyperbolic {
-  V up, down, c, s;
+  V sum, difference, c, s;
 };
 
 template <class B, class V>
@@ -627,15 +630,14 @@ Hyperbolic<V> hyperbolic_f32(B& b, V x) {
   V up = as_exponent<F32>(b, n.biased);
   auto bits = b.bitcast_int(up);  // 2^-n times 4: zero at the largest n
   V down = b.bitcast_float(b.sub(b.iconstant(bits, 254 << F32::kMantissa), bits));
-  return {up, b.mul(down, b.constant(x, 0x1p-4)), b.mul(s, polynomial(b, s, kCosh)), b.fma(b.mul(r, s), polynomial(b, s, kSinh), r)};
+  return {b.fma(down, b.constant(x, 0x1p-4), up), b.fma(down, b.constant(x, -0x1p-4), up), b.mul(s, polynomial(b, s, kCosh)), b.fma(b.mul(r, s), polynomial(b, s, kSinh), r)};
 }
 
 // (2^n - 2^-n) / 2 cosh(r) + (2^n + 2^-n) / 2 sinh(r), halved.
 template <class B, class V>
 V sinh_f32(B& b, V x) {
   auto h = hyperbolic_f32(b, x);
-  V d = b.sub(h.up, h.down);
-  V half = b.add(d, b.fma(d, h.c, b.mul(b.add(h.up, h.down), h.s)));
+  V half = b.add(h.difference, b.fma(h.difference, h.c, b.mul(h.sum, h.s)));
   V a = b.abs(x);
   return with_sign_of<F32>(b, b.where(b.lt(a, b.constant(x, 0x1p-12)), a, b.add(half, half)), x);
 }
@@ -643,8 +645,7 @@ V sinh_f32(B& b, V x) {
 template <class B, class V>
 V cosh_f32(B& b, V x) {
   auto h = hyperbolic_f32(b, x);
-  V d = b.add(h.up, h.down);
-  V half = b.add(d, b.fma(d, h.c, b.mul(b.sub(h.up, h.down), h.s)));
+  V half = b.add(h.sum, b.fma(h.sum, h.c, b.mul(h.difference, h.s)));
   return b.add(half, half);
 }
 

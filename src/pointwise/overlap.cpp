@@ -67,17 +67,17 @@ bool nests(std::span<const Term> axes) {
 
 bool is_empty(const Dims& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 
-/// The first byte of a region, and one past its last.
+/// The first byte of a region, and one past its last. Both are addresses, so 64 bits hold them.
 struct Interval {
-  Wide begin, end;
+  uint64_t begin, end;
 };
 Interval interval(const Region& r) {
-  Interval i{Wide{r.address}, Wide{r.address} + r.bytes};
+  int64_t low = 0, high = 0;
   for (int k = 0; k < r.shape.rank(); ++k) {
-    Wide reach = Wide{r.shape[k] - 1} * r.strides[k] * r.bytes;
-    (reach < 0 ? i.begin : i.end) += reach;
+    int64_t reach = (r.shape[k] - 1) * r.strides[k];
+    (reach < 0 ? low : high) += reach;
   }
-  return i;
+  return {r.address + static_cast<uint64_t>(low * r.bytes), r.address + static_cast<uint64_t>((high + 1) * r.bytes)};
 }
 
 void add_terms(const Region& r, Term* terms, int* count) {
@@ -124,7 +124,7 @@ Answer overlap(const Region& a, const Region& b) {
   int count = 0;
   add_terms(a, terms, &count);
   add_terms(b, terms, &count);
-  return has_solution(std::span(terms, count), ib.end - 1 - ia.begin, kBudget);
+  return has_solution(std::span(terms, count), Wide{ib.end} - 1 - ia.begin, kBudget);
 }
 
 }  // namespace strider::planner

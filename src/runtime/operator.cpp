@@ -88,7 +88,10 @@ class Call {
     std::span inputs(operands_ + op_.outputs, op_.arguments);
     shape = planner::broadcast_shape(inputs);
     strides = planner::output_strides(inputs, shape);
-    for (size_t k = 0; k < op_.outputs; ++k) operands_[k] = {Role::Output, typing.outputs[k], nullptr, &shape, &strides};
+    for (size_t k = 0; k < op_.outputs; ++k) {
+      auto far_apart = reinterpret_cast<const void*>((k + 1) << 52);
+      operands_[k] = {Role::Output, typing.outputs[k], far_apart, &shape, &strides};
+    }
   }
 
   void check_numbers(const Typing& typing) const {
@@ -116,23 +119,23 @@ class Call {
       operands_[index] = {Role::Scalar, number_dtype(a), nullptr, nullptr, nullptr};
       scalars_[index] = bits_of(a, number_dtype(a));
     } else if (a.kind() != Argument::Tensor || only_number) {
-      user_error("argument {} is {}, expected {}", front::name_of(op_, k), a.kind() == Argument::Tensor ? "a tensor" : "neither",
+      user_error("argument {} is {}, expected {}", front::name_of(op_, k), a.kind() == Argument::Tensor ? "a tensor" : "an output",
                  only_number ? "a number" : "a tensor or a number");
     } else {
-      use_device(a.view(), front::name_of(op_, k));
+      use_device(a.view());
       operands_[index] = {Role::Input, a.view().dtype(), a.view().data(), &a.view().shape(), &a.view().strides()};
     }
     types_[k] = static_cast<uint8_t>(operands_[index].dtype) | (operands_[index].role == Role::Input ? 0x80 : 0);
   }
 
   void add_output(size_t k, const TensorView& view) {
-    use_device(view, "output");
+    use_device(view);
     operands_[k] = {Role::Output, view.dtype(), view.data(), &view.shape(), &view.strides()};
   }
 
-  void use_device(const TensorView& view, std::string_view what) {
+  void use_device(const TensorView& view) {
     if (!device_) device_ = &view.device_object();
-    if (device_ != &view.device_object()) user_error("argument {} is on {}, others are on {}", what, view.device(), device_->name());
+    if (device_ != &view.device_object()) user_error("its tensors are on {} and on {}", device_->name(), view.device());
   }
 
   const OperatorDecl& op_;

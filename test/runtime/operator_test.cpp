@@ -147,6 +147,8 @@ TEST_P(Operators, Source) {
   std::string text = add_operator().source(st::empty({1, 128}, options()), st::empty({64, 128}, options()), 0.5);
   for (const char* part : {"kernel add(", "%alpha: f64", "program_id axis=0", "%y_stride_m", "store"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  auto two = st::pointwise("two", [](auto x) { return std::tuple{x, x + 1}; });
+  EXPECT_NE(two.source(st::empty({5}, options())).find("%out1: *f32"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Operators, testing::ValuesIn(devices()), [](const auto& info) { return "device" + std::to_string(info.index); });
@@ -158,6 +160,7 @@ TEST(OperatorErrors, NameTheOperatorAndTheArgument) {
             "operator add: argument 1 of shape (4) does not broadcast with the others: its axis 0 has size 4, theirs 3");
   EXPECT_EQ(error_of([&] { add(x, x); }), "operator add: 2 arguments given, expected 3");
   EXPECT_EQ(error_of([&] { add(x, x, x); }), "operator add: argument alpha is a tensor, expected a number");
+  EXPECT_EQ(error_of([&] { add(x, st::out(x), 1); }), "operator add: argument y is an output, expected a tensor or a number");
   EXPECT_EQ(error_of([&] { add(x, x, 1, st::out(y)); }), "operator add: output 0 has shape (4), the inputs broadcast to (3)");
   EXPECT_EQ(error_of([&] { add(x, x, 1, st::out(arange(3, {i32, "cpu"}))); }), "operator add: output 0 is i32, the result is f32");
   EXPECT_EQ(error_of([&] { add(arange(3, {i8, "cpu"}), x, 1); }), "");
