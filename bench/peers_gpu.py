@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import statistics
+import sys
 import time
 
 import torch
@@ -188,10 +189,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="of each case")
     options = parser.parse_args()
     ours = strider_times(options.strider) if options.strider else {}
-    rows = []
+    rows, broken = [], []
     for cases in (pointwise_cases, layout_cases, reduce_cases):
         for case in cases():
-            rows.append(run_case(case, ours, options.seconds))
+            try:
+                rows.append(run_case(case, ours, options.seconds))
+            except Exception as error:  # the other cases still count
+                broken.append(case.name)
+                print(f"{case.name}: {error}", file=sys.stderr)
         torch.cuda.empty_cache()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}; time and GB/s")
     print(f"  {'case':<28}{'strider':>20}{'torch':>20}{'triton':>20}{'to best':>8}")
@@ -201,7 +206,8 @@ def main():
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"torch": torch.__version__, "triton": triton.__version__, "rows": rows}, file, indent=1)
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

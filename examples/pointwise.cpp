@@ -8,7 +8,8 @@
 namespace st = strider;
 
 int main() {
-  auto add = st::pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; }, {{true, true, false}, {"x", "y", "alpha"}});
+  auto add =
+      st::pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; }, {{true, true, false}, {"x", "y", "alpha"}});
   auto gelu = st::pointwise("gelu", [](auto x) { return 0.5 * x * (1.0 + st::erf(x * M_SQRT1_2)); });
 
   st::Tensor a = st::randn({3, 4}), b = st::randn({4, 3});

@@ -46,7 +46,7 @@ step() {
 }
 
 run_tests() {
-  STRIDER_FUZZ_SECONDS=20 ours 150 strider_tests --gtest_brief=1 --gtest_output="json:$out/tests.json" \
+  STRIDER_FUZZ_SECONDS=${STRIDER_FUZZ_SECONDS:-20} ours 150 strider_tests --gtest_brief=1 --gtest_output="json:$out/tests.json" \
     --gtest_filter='*cuda*:*Cuda*:*CUDA*:*gpu*:*Gpu*:Fuzz.RandomProgramsGiveOneAnswer'
 }
 
@@ -76,7 +76,7 @@ skipped = [t for t in tests if t["result"] == "SKIPPED"]
 print(f"tests: {len(tests) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} skipped")
 for name in failed[:20]:
     print("  failed:", name)
-if not tests or len(skipped) == len(tests):
+if not any("cuda" in t["name"].lower() + t["classname"].lower() for t in tests if t["result"] != "SKIPPED"):
     sys.exit("tests: none ran on the GPU")
 PYTHON
 }

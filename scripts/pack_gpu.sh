@@ -15,7 +15,7 @@ libraries() { ldd "${programs[@]/#/$build/}" | awk '$2 == "=>" && $3 ~ /^\// { p
 
 pack() {
   strip -s -o "$2" "$1"
-  xz -f -T0 -4 "$2"
+  xz -f -T0 -1 "$2"
 }
 
 cmake --build "$build" -j "${JOBS:-$(nproc)}" --target strider_tool strider_tests

@@ -165,8 +165,9 @@ class Kernel::Launcher {
   }
   /// The same with a list of constants at the end: a list in braces has no type that a template could name.
   using In = const Argument&;
-  void operator()(In a, In b = {}, In c = {}, In d = {}, In e = {}, In f = {}, In g = {}, In h = {}, In i = {}, In j = {}, In k = {},
-                  In l = {}, In m = {}, In n = {}, In o = {}, In p = {}, In q = {}, In r = {}, In s = {}, In t = {}) const {
+  void operator()(In a, In b = {}, In c = {}, In d = {}, In e = {}, In f = {}, In g = {}, In h = {}, In i = {}, In j = {},
+                  In k = {}, In l = {}, In m = {}, In n = {}, In o = {}, In p = {}, In q = {}, In r = {}, In s = {},
+                  In t = {}) const {
     const Argument list[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t};
     size_t count = std::size(list);
     while (count > 0 && list[count - 1].kind() == Argument::None) --count;

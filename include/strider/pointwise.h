@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // pointwise(): an operator from scalar maths alone, applied to tensors of any shapes and strides.
 //
-//   auto add = st::pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; }, {.is_tensor = {true, true, false}});
+//   auto add = st::pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; },
+//                            {.is_tensor = {true, true, false}});
 //   st::Tensor c = add(a, b.t(), 0.5);       // shapes broadcast as in NumPy
 //   add(a, b, 0.5, st::out(view));           // into given memory, which may be that of a or b
 //   std::cout << add.source(a, b, 0.5);      // the tile kernel that runs
@@ -102,7 +103,8 @@ class Pointwise {
  public:
   static constexpr size_t kOutputs = detail::output_count<detail::ResultOf<F>>();
 
-  Pointwise(std::string_view name, F f, const Schema& schema) : f_(f), operator_({std::string(name), schema, detail::arity<F>(), kOutputs, body(f)}) {}
+  Pointwise(std::string_view name, F f, const Schema& schema)
+      : f_(f), operator_({std::string(name), schema, detail::arity<F>(), kOutputs, body(f)}) {}
 
   /// On tensors: the output, or an array of them, or nothing when all outputs are given. On values and numbers: the maths.
   template <class... A>
@@ -135,7 +137,8 @@ class Pointwise {
   }
   static std::function<detail::Values(std::span<const Value>)> body(F f) {
     return [f](std::span<const Value> values) {
-      return detail::values_of([&] { return detail::call_with_values(f, values, std::make_index_sequence<detail::arity<F>()>()); });
+      return detail::values_of(
+          [&] { return detail::call_with_values(f, values, std::make_index_sequence<detail::arity<F>()>()); });
     };
   }
 

@@ -99,7 +99,9 @@ class STRIDER_API Tensor : public TensorView {
   Tensor t() const { return own(TensorView::t()); }
   Tensor transpose(int a, int b) const { return own(TensorView::transpose(a, b)); }
   Tensor permute(const Dims& axes) const { return own(TensorView::permute(axes)); }
-  Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1) const { return own(TensorView::slice(axis, begin, end, step)); }
+  Tensor slice(int axis, int64_t begin, int64_t end, int64_t step = 1) const {
+    return own(TensorView::slice(axis, begin, end, step));
+  }
   Tensor flip(int axis) const { return own(TensorView::flip(axis)); }
   Tensor expand(const Dims& shape) const { return own(TensorView::expand(shape)); }
   Tensor reshape(const Dims& shape) const { return own(TensorView::reshape(shape)); }

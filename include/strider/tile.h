@@ -245,7 +245,9 @@ namespace tl {
 /// A loop: range(lo, hi, step, carried..., body). `body(i, carried...)` returns the carried values of the next iteration, as a
 /// tuple if there are several; the loop gives the last ones. The step is above zero.
 ///
-///   auto acc = tl::range(0, n, BLOCK, tl::zeros<float>({BLOCK}), [&](auto i, auto acc) { return acc + tl::load(x + i + cols); });
+///   auto acc = tl::range(0, n, BLOCK, tl::zeros<float>({BLOCK}), [&](auto i, auto acc) {
+///     return acc + tl::load(x + i + lanes);
+///   });
 template <class... Rest>
 auto range(const Operand& lo, const Operand& hi, const Operand& step, const Rest&... rest) {
   static_assert(sizeof...(Rest) > 0, "the last argument of range is its body");

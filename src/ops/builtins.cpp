@@ -79,8 +79,8 @@ Builtin kernel_builtin(const Kernel& kernel) {
 std::vector<Builtin> make_builtins() {
   std::vector<Builtin> list;
   auto add_operators = [&](const auto&... op) { (list.push_back(operator_builtin(op)), ...); };
-  add_operators(add, sub, mul, div, neg, abs, copy, minimum, maximum, clamp, where, exp, log, sqrt, tanh, erf, sigmoid, relu, silu,
-                gelu, gelu_tanh);
+  add_operators(add, sub, mul, div, neg, abs, copy, minimum, maximum, clamp, where, exp, log, sqrt, tanh, erf, sigmoid, relu,
+                silu, gelu, gelu_tanh);
   for (const Kernel* k : {&vector_add_kernel(), &l1_norm_kernel(), &softmax_kernel(), &layer_norm_kernel()})
     list.push_back(kernel_builtin(*k));
   return list;

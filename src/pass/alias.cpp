@@ -49,6 +49,7 @@ int narrowest_bits(const Function& f, Value v, int bits) {
 
 bool lanes_differ(const Function& f, Value pointer) {
   const Shape& shape = f.type(pointer).shape;
+  if (is_large(f, pointer)) return shape.elements() == 1;
   std::vector<std::pair<int64_t, int64_t>> axes;  // step, size
   for (int k = 0; k < shape.rank(); ++k) {
     if (shape[k] == 1) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass/index_map.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "ir/fold.h"
@@ -11,7 +12,9 @@ using namespace ir;
 
 namespace {
 constexpr int kMostInlineCost = 64;
+constexpr int kMostCost = 1 << 20;  // of addresses, which are inlined at any cost
 constexpr int kDivisionCost = 8;
+constexpr int kMostTree = 256;
 constexpr int64_t kMostStep = int64_t{1} << 31;
 }  // namespace
 
@@ -36,6 +39,20 @@ bool keeps_lanes(const Function& f, Value v) {
   }
   return true;
 }
+
+namespace {
+
+/// Counts up to `most`.
+int tree_size(const Function& f, Value v, int most) {
+  int size = 1;
+  for (Value o : f.operands(v))
+    if (size <= most) size += tree_size(f, o, most - size);
+  return size;
+}
+
+}  // namespace
+
+bool is_large(const Function& f, Value v) { return tree_size(f, v, kMostTree) > kMostTree; }
 
 std::optional<int64_t> step_along(const Function& f, Value v, int axis) {
   const Node& n = f[v];
@@ -112,7 +129,7 @@ Inlining classify(const Function& f, Value v, const std::vector<Inlining>& known
   Inlining result{.index_only = is_index_type(n.type) || has(n.op, Shapes), .cost = own_cost(n.op)};
   for (Value o : f.operands(v)) {
     result.index_only &= known[o.id].index_only && is_index_type(f.type(o));
-    result.cost += known[o.id].cost;
+    result.cost = std::min(kMostCost, result.cost + known[o.id].cost);
   }
   bool moves_lanes_only = has(n.op, Shapes) || n.type.is_pointer();
   result.inlined = moves_lanes_only || (result.index_only && result.cost <= kMostInlineCost);

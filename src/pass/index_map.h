@@ -14,6 +14,9 @@ ir::Shape squeeze(const ir::Shape& shape);
 /// True if lane i of the shape op `v` is lane i of its operand, counted in the squeezed index space.
 bool keeps_lanes(const ir::Function& f, ir::Value v);
 
+/// True if the expression of `v`, with what it shares counted each time, is too large to be worth a look.
+bool is_large(const ir::Function& f, ir::Value v);
+
 /// By how much the integer or address `v` changes from one lane to the next along `axis`: a constant, or nothing when that is
 /// not known. Narrow integers may wrap on the way.
 std::optional<int64_t> step_along(const ir::Function& f, ir::Value v, int axis);

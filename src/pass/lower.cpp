@@ -24,7 +24,7 @@ namespace {
 constexpr int kMostLanes = 64;
 constexpr int kMostVectorBytes = 128;  // of the widest type, when the vector is chosen for the narrowest
 constexpr int kVectorsPerThread = 4;   // of the largest tile
-constexpr int64_t kUsualThreads = 256;
+constexpr int64_t kUsualThreads = 128;
 
 bool is_tile(const Type& t) { return !t.is_void && t.shape.rank() > 0; }
 

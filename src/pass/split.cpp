@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "pass/index_map.h"
 
 namespace strider::pass {
 
@@ -111,6 +112,7 @@ void Masks::collect_comparison(Value mask) {
   bool swapped = op == Op::Gt || op == Op::Ge;
   Value index = f_.operand(mask, swapped ? 1 : 0), bound = f_.operand(mask, swapped ? 0 : 1);
   if (!is_int(f_.type(index).dtype) || f_.type(index).is_pointer()) return;
+  if (is_large(f_, index) || is_large(f_, bound)) return;
   auto scalar = repeated_scalar(f_, bound);
   if (!scalar && f_.is_constant(bound)) scalar = bound;
   auto range = rise(f_, index);
@@ -122,6 +124,9 @@ struct Linear {
   int64_t coefficient;
   Value rest;
 };
+
+/// Casts of integers that do not wrap inside 31 bits: narrower ones may have become negative, and large when unsigned.
+bool keeps_linear(DType from, DType to) { return is_int(from) && is_int(to) && bits_of(from) >= 32 && bits_of(to) >= 32; }
 
 class Splitter : public Rewriter {
  public:
@@ -219,7 +224,8 @@ std::optional<Linear> Splitter::linear(Value v, Value loop_index) {
   if (n.type.is_scalar() || n.op == Op::Constant)
     if (auto here = scalar_here(v)) return Linear{0, wide(*here)};
   if (n.op == Op::Arange) return Linear{0, b.i64(n.imm)};
-  if (has(n.op, Shapes) || (n.op == Op::Cast && is_int(from.type(from.operand(v, 0)).dtype))) return linear(from.operand(v, 0), loop_index);
+  if (n.op == Op::Cast && !keeps_linear(from.type(from.operand(v, 0)).dtype, n.type.dtype)) return std::nullopt;
+  if (has(n.op, Shapes) || n.op == Op::Cast) return linear(from.operand(v, 0), loop_index);
   if (n.op != Op::Add && n.op != Op::Sub && n.op != Op::Mul) return std::nullopt;
   auto x = linear(from.operand(v, 0), loop_index), y = linear(from.operand(v, 1), loop_index);
   if (!x || !y) return std::nullopt;

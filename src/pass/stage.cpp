@@ -20,7 +20,7 @@ constexpr int64_t kLeastSize = 8;  // of both axes; smaller tiles are not worth 
 std::optional<int> other_axis(const Function& f, Value pointer) {
   const Shape& shape = f.type(pointer).shape;
   int last = shape.rank() - 1;
-  if (last < 1 || shape[last] < kLeastSize) return std::nullopt;
+  if (last < 1 || shape[last] < kLeastSize || is_large(f, pointer)) return std::nullopt;
   auto in_order = step_along(f, pointer, last);
   if (in_order && std::abs(*in_order) <= 1) return std::nullopt;
   for (int axis = 0; axis < last; ++axis)

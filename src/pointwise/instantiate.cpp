@@ -31,7 +31,8 @@ class Instance {
     b_.set_no_wrap(false);
     read_inputs();
     Value yield = compute();
-    for (int k = 0; k < key_.operands && key_.access[k].role == Role::Output; ++k) write_output(k, map_[scalar_.operand(yield, k).id]);
+    for (int k = 0; k < key_.operands && key_.access[k].role == Role::Output; ++k)
+      write_output(k, map_[scalar_.operand(yield, k).id]);
     return b_.finish();
   }
 

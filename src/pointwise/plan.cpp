@@ -88,8 +88,8 @@ void step::check_overlap(std::span<const Operand> operands) {
   for (size_t k = 0; k < operands.size() && operands[k].role == Role::Output; ++k) {
     Answer answer = overlaps_itself(*operands[k].shape, *operands[k].strides);
     if (answer != Answer::No)
-      user_error("{} of shape {} with strides {} {} elements that share memory", name_of(operands, k), to_string(*operands[k].shape),
-                 to_string(*operands[k].strides), answer == Answer::Yes ? "has" : "may have");
+      user_error("{} of shape {} with strides {} {} elements that share memory", name_of(operands, k),
+                 to_string(*operands[k].shape), to_string(*operands[k].strides), answer == Answer::Yes ? "has" : "may have");
     for (size_t j = k + 1; j < operands.size(); ++j)
       if (is_tensor(operands[j])) check_pair(operands, k, j);
   }
@@ -284,8 +284,8 @@ constexpr Block kRowsManyThreads[] = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
 constexpr Block kTilesOneThread[] = {{64, 64}, {512, 8}, {8, 512}};
 constexpr Block kTilesManyThreads[] = {{64, 64}, {128, 8}, {8, 128}};
 constexpr int32_t kFlatOneThread = 2048;  // small: the last one, which is ragged, is slower
-constexpr int32_t kFlatThreads = 256;      // of a program, where there are many
-constexpr int32_t kFlatVectors = 1;        // 16-byte accesses of each thread: one is enough to reach the memory's speed
+constexpr int32_t kFlatThreads = 128;      // of a program, where there are many
+constexpr int32_t kFlatVectors = 2;        // 16-byte accesses of each thread
 
 int64_t tiles(int64_t size, int32_t block) { return (size + block - 1) / block; }
 
@@ -383,7 +383,8 @@ bool is_large_and_fresh(const Plan& p) {
   for (int k = 0; k < p.key.operands; ++k) {
     const Access& access = p.key.access[k];
     if (access.same_as > 0) return false;
-    if (access.role == Role::Output && (access.unit != Unit::N || elements * size_of(access.dtype) < kStreamingBytes)) return false;
+    if (access.role == Role::Output && (access.unit != Unit::N || elements * size_of(access.dtype) < kStreamingBytes))
+      return false;
   }
   return true;
 }

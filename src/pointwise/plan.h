@@ -8,7 +8,7 @@
 //   Flat   one axis, along which every operand is contiguous or a single element: a 1-D tile
 //   Rows   a tile over M and N, or over N alone if there is one axis; outer axes come from the program id
 //   Tiled  the same, where some operand is contiguous along M instead of N
-// How many keys an operator can have for given dtypes: 2 index widths, 2 store policies or alignments, kBlocks block shapes,
+// How many keys an operator can have for given dtypes: 2 index widths, 2 store policies or alignments, up to 5 block shapes,
 // and, for each axis and operand, whether it is broadcast and where it is contiguous. Sizes and other strides never count.
 #pragma once
 
@@ -84,7 +84,8 @@ Plan plan(std::span<const Operand> operands, const Target& target);
 
 /// The shape that the inputs broadcast to.
 Dims broadcast_shape(std::span<const Operand> operands);
-/// Dense strides for a new output: axes in the order of the inputs' strides, so that a transposed input gives a transposed output.
+/// Dense strides for a new output: axes in the order of the inputs' strides, so that a transposed input gives a transposed
+/// output.
 Dims output_strides(std::span<const Operand> operands, const Dims& shape);
 
 /// The steps, in order; each needs what the ones before it leave.

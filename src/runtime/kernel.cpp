@@ -35,7 +35,8 @@ struct Range {
 Range range_of(const TensorView& v) {
   Extent e = extent(v.shape(), v.strides());
   auto first = reinterpret_cast<uintptr_t>(v.data());
-  return {first + static_cast<uintptr_t>(e.low * size_of(v.dtype())), first + static_cast<uintptr_t>((e.high + 1) * size_of(v.dtype()))};
+  return {first + static_cast<uintptr_t>(e.low * size_of(v.dtype())),
+          first + static_cast<uintptr_t>((e.high + 1) * size_of(v.dtype()))};
 }
 
 /// The arguments of one launch, sorted out: facts for the specialisation, slots for the launch.
@@ -105,22 +106,26 @@ class Binding {
   void bind_pointer(size_t param, const Argument& a) {
     const ParamDecl& p = kernel_.params[param];
     if (a.kind() != Argument::Tensor || (!p.any_dtype && a.view().dtype() != p.dtype))
-      user_error("argument {} is {}, expected a tensor{}", name(param), kind_text(a), p.any_dtype ? "" : fmt::format(" of {}", name_of(p.dtype)));
+      user_error("argument {} is {}, expected a tensor{}", name(param), kind_text(a),
+                 p.any_dtype ? "" : fmt::format(" of {}", name_of(p.dtype)));
     const TensorView& v = a.view();
     if (!device_) device_ = &v.device_object();
-    if (device_ != &v.device_object()) user_error("argument {} is on {}, others are on {}", name(param), v.device(), device_->name());
+    if (device_ != &v.device_object())
+      user_error("argument {} is on {}, others are on {}", name(param), v.device(), device_->name());
     constexpr int kMostAlign = 6;
     auto address = reinterpret_cast<uint64_t>(v.data());
     int align = std::min(std::countr_zero(address), kMostAlign);
     facts_[param].dtype = v.dtype();
-    facts_[param].log2_align = static_cast<uint8_t>(align < 4 ? std::countr_zero(static_cast<unsigned>(size_of(v.dtype()))) : align);
+    facts_[param].log2_align =
+        static_cast<uint8_t>(align < 4 ? std::countr_zero(static_cast<unsigned>(size_of(v.dtype()))) : align);
     ranges_[param] = range_of(v);
     slots_[count_++] = address;
   }
 
   void bind_number(size_t param, const Argument& a) {
     DType wanted = kernel_.params[param].dtype;
-    bool is_kind = a.is_number() && (is_float(wanted) || (a.kind() != Argument::Float && (is_int(wanted) || a.kind() == Argument::Bool)));
+    bool is_kind =
+        a.is_number() && (is_float(wanted) || (a.kind() != Argument::Float && (is_int(wanted) || a.kind() == Argument::Bool)));
     if (!is_kind) user_error("argument {} is {}, expected {}", name(param), kind_text(a), name_of(wanted));
     if (!fits(a, wanted)) user_error("argument {} is {}, which does not fit {}", name(param), text_of(a), name_of(wanted));
     facts_[param].dtype = wanted;
@@ -134,7 +139,8 @@ class Binding {
       if (kernel_.params[k].kind != ParamKind::Pointer) continue;
       facts_[k].no_alias = 1;
       for (size_t j = 0; j < kernel_.params.size(); ++j)
-        if (j != k && kernel_.params[j].kind == ParamKind::Pointer && ranges_[k].begin < ranges_[j].end && ranges_[j].begin < ranges_[k].end)
+        if (j != k && kernel_.params[j].kind == ParamKind::Pointer && ranges_[k].begin < ranges_[j].end &&
+            ranges_[j].begin < ranges_[k].end)
           facts_[k].no_alias = 0;
     }
   }

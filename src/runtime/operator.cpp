@@ -97,7 +97,8 @@ class Call {
   void check_numbers(const Typing& typing) const {
     for (size_t k = 0; k < op_.arguments; ++k)
       if (operand(k).role == Role::Scalar && !fits(arguments_[k], typing.compute[k]))
-        user_error("argument {} is {}, which does not fit {}", front::name_of(op_, k), text_of(arguments_[k]), name_of(typing.compute[k]));
+        user_error("argument {} is {}, which does not fit {}", front::name_of(op_, k), text_of(arguments_[k]),
+                   name_of(typing.compute[k]));
   }
 
   Plan plan() const { return planner::plan({operands_, op_.outputs + op_.arguments}, device_->target()); }
@@ -108,7 +109,8 @@ class Call {
   void check_counts(size_t inputs, size_t outputs) const {
     if (inputs != op_.arguments) user_error("{} arguments given, expected {}", inputs, op_.arguments);
     if (outputs != 0 && outputs != op_.outputs) user_error("{} outputs given, expected {} or none", outputs, op_.outputs);
-    if (inputs + op_.outputs > kMaxOperands) user_error("{} operands, at most {} are possible", inputs + op_.outputs, kMaxOperands);
+    if (inputs + op_.outputs > kMaxOperands)
+      user_error("{} operands, at most {} are possible", inputs + op_.outputs, kMaxOperands);
   }
 
   void add_input(size_t k) {
@@ -119,8 +121,8 @@ class Call {
       operands_[index] = {Role::Scalar, number_dtype(a), nullptr, nullptr, nullptr};
       scalars_[index] = bits_of(a, number_dtype(a));
     } else if (a.kind() != Argument::Tensor || only_number) {
-      user_error("argument {} is {}, expected {}", front::name_of(op_, k), a.kind() == Argument::Tensor ? "a tensor" : "an output",
-                 only_number ? "a number" : "a tensor or a number");
+      user_error("argument {} is {}, expected {}", front::name_of(op_, k),
+                 a.kind() == Argument::Tensor ? "a tensor" : "an output", only_number ? "a number" : "a tensor or a number");
     } else {
       use_device(a.view());
       operands_[index] = {Role::Input, a.view().dtype(), a.view().data(), &a.view().shape(), &a.view().strides()};

@@ -78,7 +78,8 @@ void copy_bytes(Device& to, void* destination, Device& from, const void* source,
 
 }  // namespace
 
-Tensor::Storage::Storage(Device& owner, int64_t size) : device(owner), memory(owner.allocate(std::max<int64_t>(size, 1))), bytes(size) {}
+Tensor::Storage::Storage(Device& owner, int64_t size)
+    : device(owner), memory(owner.allocate(std::max<int64_t>(size, 1))), bytes(size) {}
 Tensor::Storage::~Storage() { device.release(memory); }
 
 int64_t Tensor::offset() const {
@@ -172,7 +173,8 @@ Tensor arange(int64_t count, const TensorOptions& options) {
 
 Tensor randn(const Dims& shape, const TensorOptions& options, uint64_t seed) {
   uint64_t key = mixed(seed + 0x632BE59BD9B4E019u);
-  return generate(shape, options, [&](int64_t i) { return ir::bits_of_double(options.dtype, normal(key, static_cast<uint64_t>(i))); });
+  return generate(shape, options,
+                  [&](int64_t i) { return ir::bits_of_double(options.dtype, normal(key, static_cast<uint64_t>(i))); });
 }
 
 Tensor detail::tensor_from(const void* values, size_t count, DType dtype, const Dims& shape) {

@@ -42,7 +42,8 @@ struct Printer {
 
   void separate(int rank, int depth) {
     text += ',';
-    text += rank == 1 ? std::string(" ") : std::string(static_cast<size_t>(rank - 1), '\n') + std::string(static_cast<size_t>(depth + 1), ' ');
+    text += rank == 1 ? std::string(" ")
+                      : std::string(static_cast<size_t>(rank - 1), '\n') + std::string(static_cast<size_t>(depth + 1), ' ');
   }
 };
 
@@ -52,7 +53,8 @@ std::string to_string(const TensorView& tensor) {
   Printer printer{tensor, tensor.elements() > kWhole};
   printer.print(tensor, 0);
   std::string device = tensor.device();
-  return fmt::format("{} {}{}{}", printer.text, name_of(tensor.dtype()), to_string(tensor.shape()), device == "cpu" ? "" : " on " + device);
+  return fmt::format("{} {}{}{}", printer.text, name_of(tensor.dtype()), to_string(tensor.shape()),
+                     device == "cpu" ? "" : " on " + device);
 }
 
 std::ostream& operator<<(std::ostream& stream, const TensorView& tensor) { return stream << to_string(tensor); }

@@ -112,7 +112,8 @@ TensorView TensorView::expand(const Dims& shape) const {
 
 TensorView TensorView::squeeze(int axis) const {
   axis = check_axis("squeeze", shape_, axis);
-  if (shape_[axis] != 1) user_error("squeeze: axis {} of a tensor of shape {} has size {}", axis, to_string(shape_), shape_[axis]);
+  if (shape_[axis] != 1)
+    user_error("squeeze: axis {} of a tensor of shape {} has size {}", axis, to_string(shape_), shape_[axis]);
   TensorView v = *this;
   v.shape_.erase(axis);
   v.strides_.erase(axis);

@@ -24,7 +24,8 @@ std::string compile(const std::vector<Snippet>& snippets) {
   std::ofstream source(path);
   source << "#include <strider/kernel.h>\nnamespace st = strider;\nnamespace tl = strider::tl;\n";
   for (size_t i = 0; i < snippets.size(); ++i)
-    source << "void f" << i << "([[maybe_unused]] st::Value tile, [[maybe_unused]] tl::Ptr<float> x, [[maybe_unused]] tl::i32 n) {\n  "
+    source << "void f" << i
+           << "([[maybe_unused]] st::Value tile, [[maybe_unused]] tl::Ptr<float> x, [[maybe_unused]] tl::i32 n) {\n  "
            << snippets[i].body << "\n}\n";
   source.close();
   std::string command = "c++ -std=c++20 -fsyntax-only -I " STRIDER_SOURCE_DIR "/include " + path + " 2>&1";

@@ -134,6 +134,7 @@ Kernels mask_kernels();
 Kernels control_kernels();    // loops, branches, carried values
 Kernels dtype_kernels();
 Kernels gather_kernels();     // computed indices, atomics
+Kernels review_kernels();     // what a review of the passes found
 
 /// All of them, names unique.
 const Kernels& kernels();

@@ -87,6 +87,44 @@ TEST(Bounds, AccessesOutsideOfABufferAreReported) {
   for (int threads : {1, 32}) EXPECT_GT(count(run_lowered(k, threads), ReportKind::OutOfBounds), 0);
 }
 
+// --- the comparison
+
+Kernel negation() {
+  return kernel("negation", {1, 1, 1}, {plain<float>(20), output<float>(20)}, [](tl::Ptr<float> x, tl::Ptr<float> y) {
+    auto i = tl::arange(0, 20);
+    tl::store(y + i, -tl::load(x + i));
+  });
+}
+
+TEST(Comparison, SeesElementsThatDiffer) {
+  Kernel k = negation();
+  std::vector<Image> wanted = run_tiles(k, k.program).images, found = wanted;
+  EXPECT_EQ(differences(k, wanted, found), "");
+  found[1].bytes[static_cast<size_t>(found[1].offset) + 4 * 7] ^= 1;
+  EXPECT_NE(differences(k, wanted, found).find("argument 1[7]"), std::string::npos);
+  EXPECT_NE(differences(k, wanted, initial_images(k)).find("and 12 more"), std::string::npos);
+}
+
+TEST(Comparison, SeesBytesOutsideOfABuffer) {
+  Kernel k = negation();
+  std::vector<Image> wanted = run_tiles(k, k.program).images, found = wanted;
+  found[0].bytes[static_cast<size_t>(found[0].offset) - 3] = 0;
+  found[1].bytes[static_cast<size_t>(found[1].offset) + 80] = 0;
+  std::string said = differences(k, wanted, found);
+  EXPECT_NE(said.find("argument 0: byte 3 before the buffer"), std::string::npos) << said;
+  EXPECT_NE(said.find("argument 1: byte 0 after the buffer"), std::string::npos) << said;
+}
+
+TEST(Comparison, HoldsKernelsToTheirReference) {
+  Kernel k = negation();
+  k.reference = [](Reference& r) {
+    for (int i = 0; i < 20; ++i) r.set(1, i, i == 4 ? 9 : -r.in(0, i));
+  };
+  std::string said = differences_from_reference(k, run_tiles(k, k.program).images);
+  EXPECT_NE(said.find("argument 1[4]"), std::string::npos) << said;
+  EXPECT_EQ(said.find("argument 1[5]"), std::string::npos) << said;
+}
+
 // --- lane form without its barriers
 
 class WithoutBarriers : public ir::Rewriter {

@@ -25,14 +25,16 @@ void expect_unary(const Op& op, const Tensor& x) {
   std::vector<double> in = x.to_doubles(), out = op(x).to_doubles();
   for (size_t i = 0; i < in.size(); ++i) {
     double wanted = op(in[i]);
-    EXPECT_NEAR(out[i], wanted, 1e-6 * std::max(1.0, std::abs(wanted))) << Op::get().untyped().declaration().name << " of " << in[i];
+    EXPECT_NEAR(out[i], wanted, 1e-6 * std::max(1.0, std::abs(wanted)))
+        << Op::get().untyped().declaration().name << " of " << in[i];
   }
 }
 
 TEST_P(Library, UnaryOperatorsFollowTheirMaths) {
   Tensor x = random({37, 11});
   auto all = [&](const auto&... op) { (expect_unary(op, x), ...); };
-  all(ops::neg, ops::abs, ops::copy, ops::exp, ops::tanh, ops::erf, ops::sigmoid, ops::relu, ops::silu, ops::gelu, ops::gelu_tanh);
+  all(ops::neg, ops::abs, ops::copy, ops::exp, ops::tanh, ops::erf, ops::sigmoid, ops::relu, ops::silu, ops::gelu,
+      ops::gelu_tanh);
   expect_unary(ops::log, ops::abs(x));
   expect_unary(ops::sqrt, ops::abs(x));
 }
@@ -92,13 +94,15 @@ TEST_P(Library, LayerNormOfRows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Library, testing::ValuesIn(devices()), [](const auto& info) { return "device" + std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(All, Library, testing::ValuesIn(devices()),
+                         [](const auto& info) { return "device" + std::to_string(info.index); });
 
 TEST(Builtins, EveryVariantIsAProgramForEveryTarget) {
   for (const std::string& name : known_targets()) {
     Target target = target_named(name);
     for (const ops::Builtin& b : ops::builtins())
-      for (const std::string& variant : ops::variants(b)) EXPECT_NO_THROW(ir::verify(b.tile(target, variant), ir::Form::Tile)) << b.name << variant;
+      for (const std::string& variant : ops::variants(b))
+        EXPECT_NO_THROW(ir::verify(b.tile(target, variant), ir::Form::Tile)) << b.name << variant;
   }
 }
 

@@ -13,7 +13,8 @@ namespace strider::test {
 namespace {
 
 const auto& add_operator() {
-  static const auto op = pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; }, {{true, true, false}, {"x", "y", "alpha"}});
+  static const auto op =
+      pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; }, {{true, true, false}, {"x", "y", "alpha"}});
   return op;
 }
 
@@ -69,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(All, Layouts, testing::Values(
     LayoutCase{"transposed_output", {40, 30}, {30, 1}, {40, 30}, {30, 1}, {40, 30}, {1, 40}},
     LayoutCase{"transposed_and_reversed", {40, 30}, {-1, -40}, {40, 30}, {30, 1}, {40, 30}, {-30, 1}},
     LayoutCase{"rotated_axes", {6, 7, 8}, {56, 8, 1}, {6, 7, 8}, {1, 48, 6}, {6, 7, 8}, {56, 8, 1}},
-    LayoutCase{"permuted_rank_5", {2, 3, 4, 5, 6}, {1, 240, 2, 8, 40}, {2, 3, 4, 5, 6}, {360, 120, 30, 6, 1}, {2, 3, 4, 5, 6}, {360, 120, 30, 6, 1}},
+    LayoutCase{"permuted_rank_5", {2, 3, 4, 5, 6}, {1, 240, 2, 8, 40}, {2, 3, 4, 5, 6}, {360, 120, 30, 6, 1},
+               {2, 3, 4, 5, 6}, {360, 120, 30, 6, 1}},
     LayoutCase{"padded_rows", {6, 10}, {13, 1}, {6, 10}, {10, 1}, {6, 10}, {17, 1}},
     LayoutCase{"same_element_everywhere", {6, 10}, {0, 0}, {6, 10}, {0, 1}, {6, 10}, {10, 1}}),
     [](const auto& info) { return std::string(info.param.name); });
@@ -189,8 +191,8 @@ TEST(Instantiate, SourceSpellsOutIndicesAndStrides) {
   Strided x(f32, {1, 128}, {128, 1}), y(f32, {64, 128}, {256, 2}), out(f32, {64, 128}, {128, 1});
   x.fill(first_values), y.fill(first_values);
   std::string text = ir::print(run_interpreted(add_operator().untyped(), {&out}, {x, y, 0.5}).tile);
-  for (const char* part : {"program_id axis=0", "%tiles_n: i32", "%size_m: i32", "%size_n: i32", "%out_stride_m: i32", "%y_stride_m: i32",
-                           "%y_stride_n: i32", "%alpha: f64", "load", "store"})
+  for (const char* part : {"program_id axis=0", "%tiles_n: i32", "%size_m: i32", "%size_n: i32", "%out_stride_m: i32",
+                           "%y_stride_m: i32", "%y_stride_n: i32", "%alpha: f64", "load", "store"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(text.find("x_stride"), std::string::npos) << text;    // broadcast along m, contiguous along n
   EXPECT_EQ(text.find("out_stride_n"), std::string::npos) << text;

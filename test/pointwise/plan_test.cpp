@@ -30,8 +30,12 @@ class Operands {
     operands_.push_back({role, dtype, reinterpret_cast<const void*>(address), nullptr, nullptr});
     return *this;
   }
-  Operands& out(Dims shape, Dims strides, DType dtype = f32, int64_t address = 0) { return add(Role::Output, shape, strides, dtype, address); }
-  Operands& in(Dims shape, Dims strides, DType dtype = f32, int64_t address = 0) { return add(Role::Input, shape, strides, dtype, address); }
+  Operands& out(Dims shape, Dims strides, DType dtype = f32, int64_t address = 0) {
+    return add(Role::Output, shape, strides, dtype, address);
+  }
+  Operands& in(Dims shape, Dims strides, DType dtype = f32, int64_t address = 0) {
+    return add(Role::Input, shape, strides, dtype, address);
+  }
   std::vector<Operand> list() const {
     std::vector<Operand> result = operands_;
     for (size_t k = 0; k < result.size(); ++k) {
@@ -143,22 +147,24 @@ struct LayoutCase {
 TEST(Plan, Layouts) {
   using enum Layout;
   constexpr Unit N = Unit::N, M = Unit::M, X = Unit::None;
+  const Operands matrix = Operands().out({64, 128}, {128, 1}).in({64, 128}, {128, 1});
+  const Operands box = Operands().out({20, 30, 40}, {1200, 40, 1}), slab = Operands().out({90, 3, 40}, {120, 40, 1});
   const LayoutCase cases[] = {
       {"contiguous", Operands().out({64, 128}, {128, 1}).in({64, 128}, {128, 1}), Flat, {8192}, {N, N}, {0, 0}},
       {"both transposed", Operands().out({64, 128}, {1, 64}).in({64, 128}, {1, 64}), Flat, {8192}, {N, N}, {0, 0}},
       {"a single number", Operands().out({}, {}).in({}, {}), Flat, {1}, {N, N}, {0, 0}},
       {"size 1 everywhere", Operands().out({1, 1}, {5, 9}).in({1, 1}, {3, 3}).in({1}, {0}), Flat, {1}, {N, N, N}, {0, 0, 0}},
       {"0-d with 1-d", Operands().out({7}, {1}).in({7}, {1}).in({}, {}), Flat, {7}, {N, N, X}, {0, 0, 1}},
-      {"row", Operands().out({64, 128}, {128, 1}).in({1, 128}, {128, 1}).in({64, 128}, {128, 1}), Rows, {64, 128}, {N, N, N}, {0, 1, 0}},
-      {"column", Operands().out({64, 128}, {128, 1}).in({64, 1}, {1, 1}).in({64, 128}, {128, 1}), Rows, {64, 128}, {N, X, N}, {0, 2, 0}},
+      {"row", Operands(matrix).in({1, 128}, {128, 1}), Rows, {64, 128}, {N, N, N}, {0, 0, 1}},
+      {"column", Operands(matrix).in({64, 1}, {1, 1}), Rows, {64, 128}, {N, N, X}, {0, 0, 2}},
       {"outer", Operands().out({64, 128}, {128, 1}).in({64, 1}, {1, 1}).in({128}, {1}), Rows, {64, 128}, {N, X, N}, {0, 2, 1}},
       {"every second", Operands().out({50}, {1}).in({50}, {2}), Rows, {50}, {N, X}, {0, 0}},
       {"reversed", Operands().out({50}, {1}).in({50}, {-1}), Rows, {50}, {N, X}, {0, 0}},
       {"reversed output", Operands().out({50}, {-1}).in({50}, {-1}), Flat, {50}, {N, N}, {0, 0}},
       {"second rows and columns", Operands().out({20, 30}, {30, 1}).in({20, 30}, {120, 2}), Rows, {20, 30}, {N, X}, {0, 0}},
-      {"transposed", Operands().out({64, 128}, {128, 1}).in({64, 128}, {128, 1}).in({64, 128}, {1, 64}), Tiled, {64, 128}, {N, N, M}, {0, 0, 0}},
-      {"rotated axes", Operands().out({20, 30, 40}, {1200, 40, 1}).in({20, 30, 40}, {1, 20, 600}), Tiled, {30, 20, 40}, {N, M}, {0, 0}},
-      {"short middle", Operands().out({90, 3, 40}, {120, 40, 1}).in({90, 1, 40}, {40, 40, 1}).in({3, 40}, {40, 1}), Rows, {3, 90, 40}, {N, N, N}, {0, 1, 2}},
+      {"transposed", Operands(matrix).in({64, 128}, {1, 64}), Tiled, {64, 128}, {N, N, M}, {0, 0, 0}},
+      {"rotated axes", Operands(box).in({20, 30, 40}, {1, 20, 600}), Tiled, {30, 20, 40}, {N, M}, {0, 0}},
+      {"short middle", Operands(slab).in({90, 1, 40}, {40, 40, 1}).in({3, 40}, {40, 1}), Rows, {3, 90, 40}, {N, N, N}, {0, 1, 2}},
   };
   for (const LayoutCase& c : cases) {
     Plan p = c.operands.plan();
@@ -202,7 +208,8 @@ TEST(Plan, BlocksFitTheSizes) {
     int32_t block_m, block_n;
   };
   // On one thread; the input is a row, so that the axes do not merge.
-  const Case cases[] = {{4096, 4096, 16, 1024}, {2, 1 << 20, 1, 8192}, {1000, 100, 128, 128}, {1 << 20, 5, 2048, 8}, {5, 7, 4, 64}};
+  const Case cases[] = {
+      {4096, 4096, 16, 1024}, {2, 1 << 20, 1, 8192}, {1000, 100, 128, 128}, {1 << 20, 5, 2048, 8}, {5, 7, 4, 64}};
   for (const Case& c : cases) {
     Plan p = Operands().out({c.m, c.n}, {c.n, 1}).in({c.m, c.n}, {c.n, 1}).in({c.n}, {1}).plan();
     EXPECT_EQ(p.key.block_m, c.block_m) << c.m << ' ' << c.n;
@@ -212,7 +219,9 @@ TEST(Plan, BlocksFitTheSizes) {
 }
 
 TEST(Plan, FlatBlocksHoldTwoWideAccessesOfEachThread) {
-  auto block = [](DType out, DType in) { return Operands().out({1 << 20}, {1}, out).in({1 << 20}, {1}, in).plan(many_threads()).key.block_n; };
+  auto block = [](DType out, DType in) {
+    return Operands().out({1 << 20}, {1}, out).in({1 << 20}, {1}, in).plan(many_threads()).key.block_n;
+  };
   EXPECT_EQ(block(f32, f32), 1024);
   EXPECT_EQ(block(f32, f16), 2048);
   EXPECT_EQ(block(f64, f64), 512);
@@ -233,7 +242,11 @@ TEST(Plan, ASecondShapeOfALayoutHasTheSameKey) {
 
 TEST(Plan, AlignmentIsThatOfEveryRow) {
   auto align = [](int64_t address, int64_t row) {
-    Plan p = Operands().out({64, 100}, {row, 1}, f32, 1 << 30).in({64, 100}, {row, 1}, f32, address).in({100}, {1}).plan(many_threads());
+    Plan p = Operands()
+                 .out({64, 100}, {row, 1}, f32, 1 << 30)
+                 .in({64, 100}, {row, 1}, f32, address)
+                 .in({100}, {1})
+                 .plan(many_threads());
     return std::pair(p.key.align_out, p.key.align_in);
   };
   EXPECT_EQ(align(1 << 20, 100), std::pair(uint8_t{4}, uint8_t{4}));
@@ -284,11 +297,13 @@ TEST(PlanErrors, NameTheOperandAndTheAxis) {
             "argument 1 of shape (2) does not broadcast with the others: its axis 0 has size 2, theirs 3");
   EXPECT_EQ(error_of(Operands().out({0}, {1}).in({0}, {1}).in({2}, {1})),
             "argument 1 of shape (2) does not broadcast with the others: its axis 0 has size 2, theirs 0");
-  EXPECT_EQ(error_of(Operands().out({5, 1}, {1, 1}).in({5, 20}, {20, 1})), "output 0 has shape (5, 1), the inputs broadcast to (5, 20)");
+  EXPECT_EQ(error_of(Operands().out({5, 1}, {1, 1}).in({5, 20}, {20, 1})),
+            "output 0 has shape (5, 1), the inputs broadcast to (5, 20)");
 }
 
 TEST(PlanErrors, OverlapIsRefused) {
-  EXPECT_EQ(error_of(Operands().out({3}, {0}).in({3}, {1})), "output 0 of shape (3) with strides (0) has elements that share memory");
+  EXPECT_EQ(error_of(Operands().out({3}, {0}).in({3}, {1})),
+            "output 0 of shape (3) with strides (0) has elements that share memory");
   EXPECT_EQ(error_of(Operands().out({5}, {1}, f32, 4096).in({5}, {1}, f32, 4100)),
             "output 0 shares memory with argument 0: write to other memory, or to exactly the same elements");
   EXPECT_EQ(error_of(Operands().out({5}, {1}, f32, 4096).out({5}, {1}, f32, 4096).in({5}, {1})),

@@ -22,7 +22,8 @@ namespace strider::test {
 /// Elements in memory of their own, with a rim of guard bytes, seen through strides.
 class Strided {
  public:
-  Strided(DType dtype, Dims shape, Dims strides) : dtype_(dtype), shape_(shape), strides_(strides), extent_(extent(shape, strides)) {
+  Strided(DType dtype, Dims shape, Dims strides)
+      : dtype_(dtype), shape_(shape), strides_(strides), extent_(extent(shape, strides)) {
     bytes_.assign(static_cast<size_t>((std::max<int64_t>(extent_.elements(), 0) + 2 * kRim) * size_of(dtype)), kGuard);
   }
 
@@ -47,7 +48,8 @@ class Strided {
   int64_t damaged() {
     std::vector<char> copy = bytes_;
     for_each_offset(shape_, strides_, [&](int64_t offset) {
-      std::memset(copy.data() + (data() - bytes_.data()) + offset * size_of(dtype_), kGuard, static_cast<size_t>(size_of(dtype_)));
+      std::memset(copy.data() + (data() - bytes_.data()) + offset * size_of(dtype_), kGuard,
+                  static_cast<size_t>(size_of(dtype_)));
     });
     return static_cast<int64_t>(copy.size()) - std::count(copy.begin(), copy.end(), kGuard);
   }
@@ -56,7 +58,9 @@ class Strided {
  private:
   static constexpr int64_t kRim = 16;
   static constexpr char kGuard = 0x5a;
-  void set(int64_t offset, uint64_t bits) { std::memcpy(data() + offset * size_of(dtype_), &bits, static_cast<size_t>(size_of(dtype_))); }
+  void set(int64_t offset, uint64_t bits) {
+    std::memcpy(data() + offset * size_of(dtype_), &bits, static_cast<size_t>(size_of(dtype_)));
+  }
   uint64_t get(int64_t offset) {
     uint64_t bits = 0;
     std::memcpy(&bits, data() + offset * size_of(dtype_), static_cast<size_t>(size_of(dtype_)));
@@ -95,14 +99,15 @@ struct Planned {
   ir::Function tile{};
 };
 
-inline void make_plan(Planned& p, const detail::Operator& op, const std::vector<Strided*>& outputs, const std::vector<Given>& inputs,
-                      const Target& target) {
+inline void make_plan(Planned& p, const detail::Operator& op, const std::vector<Strided*>& outputs,
+                      const std::vector<Given>& inputs, const Target& target) {
   std::vector<planner::ArgumentType> types;
   for (Strided* o : outputs) p.operands.push_back({planner::Role::Output, o->dtype(), o->data(), &o->shape(), &o->strides()});
   for (const Given& g : inputs) {
     types.push_back({g.tensor != nullptr, g.dtype});
     p.scalars[p.operands.size()] = g.bits;
-    if (g.tensor) p.operands.push_back({planner::Role::Input, g.dtype, g.tensor->data(), &g.tensor->shape(), &g.tensor->strides()});
+    if (g.tensor)
+      p.operands.push_back({planner::Role::Input, g.dtype, g.tensor->data(), &g.tensor->shape(), &g.tensor->strides()});
     else p.operands.push_back({planner::Role::Scalar, g.dtype, nullptr, nullptr, nullptr});
   }
   p.plan = planner::plan(p.operands, target);

@@ -68,7 +68,8 @@ TEST_P(Kernels, GridsOfThreeAxes) {
 }
 
 TEST_P(Kernels, AnyElementType) {
-  auto k = st::kernel("double", [](tl::Ptr<> x, tl::Const<"N"> n) { tl::store(x + tl::arange(0, n), tl::load(x + tl::arange(0, n)) * 2); });
+  auto k = st::kernel("double",
+                      [](tl::Ptr<> x, tl::Const<"N"> n) { tl::store(x + tl::arange(0, n), tl::load(x + tl::arange(0, n)) * 2); });
   for (DType t : {i8, u16, i64, f16, bf16, f32, f64}) {
     Tensor x = st::arange(9, options(t));
     k[1](x, {{"N", 9}});
@@ -120,7 +121,8 @@ TEST_P(Kernels, SpecialisesByConstantsAndFactsOnly) {
   EXPECT_EQ(launch(x.slice(0, 3, 4096), 4093, 512), 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(devices()), [](const auto& info) { return "device" + std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(devices()),
+                         [](const auto& info) { return "device" + std::to_string(info.index); });
 
 TEST(KernelErrors, BadLaunchesRunNothing) {
   Kernel l1 = make_l1();
@@ -131,7 +133,8 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
   EXPECT_EQ(launch(1, {x, out, 64}), "kernel l1_norm: 3 arguments given, expected 4 (x, out, n, arg3)");
   EXPECT_EQ(launch(1, {x, out, 64, 64, 64}), "kernel l1_norm: 5 arguments given, expected 4 (x, out, n, arg3)");
   EXPECT_EQ(launch(1, {x, 1.0, 64, 64}), "kernel l1_norm: argument out is a float, expected a tensor of f32");
-  EXPECT_EQ(launch(1, {st::zeros({3}, {f64, "cpu"}), out, 64, 64}), "kernel l1_norm: argument x is a tensor of f64, expected a tensor of f32");
+  EXPECT_EQ(launch(1, {st::zeros({3}, {f64, "cpu"}), out, 64, 64}),
+            "kernel l1_norm: argument x is a tensor of f64, expected a tensor of f32");
   EXPECT_EQ(launch(1, {x, out, 0.5, 64}), "kernel l1_norm: argument n is a float, expected i64");
   EXPECT_EQ(launch(1, {x, out, x, 64}), "kernel l1_norm: argument n is a tensor of f32, expected i64");
   EXPECT_EQ(launch(1, {x, out, 64, 6.5}), "kernel l1_norm: argument arg3 is a float, expected a constant integer");
@@ -150,14 +153,18 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
 TEST(KernelErrors, MistakesInTheBodyNameTheLine) {
   auto k = st::kernel("empty_tile", [](tl::Ptr<float>, tl::Constexpr n) { tl::arange(0, n); });
   std::string text = error_of([&] { k[1](st::zeros({1}), 0); });
-  EXPECT_EQ(text.rfind("kernel empty_tile (" __FILE__ ":" + std::to_string(__LINE__ - 2) + "): arange(0, 0) is empty", 0), 0u) << text;
+  EXPECT_EQ(text.rfind("kernel empty_tile (" __FILE__ ":" + std::to_string(__LINE__ - 2) + "): arange(0, 0) is empty", 0), 0u)
+      << text;
 }
 
 TEST(Kernel, Source) {
   Tensor x = st::zeros({64}), out = st::zeros({});
   std::string text = make_l1().source({x, out, 64, {{"BLOCK", 64}}});
-  EXPECT_NE(text.find("kernel l1_norm(%x: *f32 divisible=64 read_only no_alias, %out: *f32 divisible=64 no_alias, %n: i64 divisible=16)"),
-            std::string::npos) << text;
+  EXPECT_NE(
+      text.find(
+          "kernel l1_norm(%x: *f32 divisible=64 read_only no_alias, %out: *f32 divisible=64 no_alias, %n: i64 divisible=16)"),
+      std::string::npos)
+      << text;
 }
 
 }  // namespace

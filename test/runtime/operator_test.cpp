@@ -13,7 +13,8 @@ namespace strider::test {
 namespace {
 
 const auto& add_operator() {
-  static const auto& op = *new auto(st::pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; }, {{true, true, false}, {"x", "y", "alpha"}}));
+  static const auto& op = *new auto(
+      st::pointwise("add", [](auto x, auto y, auto alpha) { return x + y * alpha; }, {{true, true, false}, {"x", "y", "alpha"}}));
   return op;
 }
 
@@ -106,7 +107,8 @@ TEST_P(Operators, DtypesMeet) {
   struct Case {
     DType x, y, result;
   };
-  for (const Case& c : {Case{f32, f16, f32}, Case{i32, i64, i64}, Case{u8, i8, i16}, Case{f16, f16, f16}, Case{i64, bf16, bf16}, Case{f64, f32, f64}}) {
+  for (const Case& c : {Case{f32, f16, f32}, Case{i32, i64, i64}, Case{u8, i8, i16}, Case{f16, f16, f16}, Case{i64, bf16, bf16},
+                        Case{f64, f32, f64}}) {
     Tensor x = here(arange(10, {c.x, "cpu"})), y = here(arange(10, {c.y, "cpu"}));
     Tensor z = add_operator()(x, y, 2);
     EXPECT_EQ(z.dtype(), c.result);
@@ -151,7 +153,8 @@ TEST_P(Operators, Source) {
   EXPECT_NE(two.source(st::empty({5}, options())).find("%out1: *f32"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Operators, testing::ValuesIn(devices()), [](const auto& info) { return "device" + std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(All, Operators, testing::ValuesIn(devices()),
+                         [](const auto& info) { return "device" + std::to_string(info.index); });
 
 TEST(OperatorErrors, NameTheOperatorAndTheArgument) {
   const auto& add = add_operator();
@@ -162,13 +165,21 @@ TEST(OperatorErrors, NameTheOperatorAndTheArgument) {
   EXPECT_EQ(error_of([&] { add(x, x, x); }), "operator add: argument alpha is a tensor, expected a number");
   EXPECT_EQ(error_of([&] { add(x, st::out(x), 1); }), "operator add: argument y is an output, expected a tensor or a number");
   EXPECT_EQ(error_of([&] { add(x, x, 1, st::out(y)); }), "operator add: output 0 has shape (4), the inputs broadcast to (3)");
-  EXPECT_EQ(error_of([&] { add(x, x, 1, st::out(arange(3, {i32, "cpu"}))); }), "operator add: output 0 is i32, the result is f32");
+  EXPECT_EQ(error_of([&] {
+              add(x, x, 1, st::out(arange(3, {i32, "cpu"})));
+            }),
+            "operator add: output 0 is i32, the result is f32");
   EXPECT_EQ(error_of([&] { add(arange(3, {i8, "cpu"}), x, 1); }), "");
-  EXPECT_EQ(error_of([&] { add(arange(3, {i8, "cpu"}), arange(3, {i8, "cpu"}), 300); }), "operator add: argument alpha is 300, which does not fit i8");
+  EXPECT_EQ(error_of([&] {
+              add(arange(3, {i8, "cpu"}), arange(3, {i8, "cpu"}), 300);
+            }),
+            "operator add: argument alpha is 300, which does not fit i8");
   EXPECT_EQ(error_of([&] { add(arange(3, {u64, "cpu"}), arange(3, {i8, "cpu"}), 1); }),
             "operator add: u64 and i8 have no common integer dtype: convert one of them");
   Tensor z = arange(6);
-  EXPECT_NE(error_of([&] { add(z.slice(0, 0, 5), z.slice(0, 1, 6), 1, st::out(z.slice(0, 1, 6))); }).find("shares memory with argument 0"),
+  EXPECT_NE(error_of([&] {
+              add(z.slice(0, 0, 5), z.slice(0, 1, 6), 1, st::out(z.slice(0, 1, 6)));
+            }).find("shares memory with argument 0"),
             std::string::npos);
   EXPECT_EQ(error_of([&] { add(z.slice(0, 0, 6, 2), z.slice(0, 1, 6, 2), 1, st::out(z.slice(0, 0, 6, 2))); }), "");
 }

@@ -36,7 +36,8 @@ TEST(Tensor, Factories) {
 
 TEST(Tensor, RandomNumbersAreNormalAndRepeatable) {
   Numbers a = randn({10000}, {f64, "cpu"}, 1).to_doubles();
-  double mean = std::accumulate(a.begin(), a.end(), 0.0) / 1e4, square = std::inner_product(a.begin(), a.end(), a.begin(), 0.0) / 1e4;
+  double mean = std::accumulate(a.begin(), a.end(), 0.0) / 1e4,
+         square = std::inner_product(a.begin(), a.end(), a.begin(), 0.0) / 1e4;
   EXPECT_NEAR(mean, 0, 0.05);
   EXPECT_NEAR(square, 1, 0.06);
   EXPECT_EQ(a, randn({10000}, {f64, "cpu"}, 1).to_doubles());
@@ -80,7 +81,8 @@ TEST(Tensor, ViewsKeepTheMemoryAlive) {
 TEST(Tensor, MistakesAreUserErrors) {
   EXPECT_NE(error_of([] { empty({-1}); }).find("negative size"), std::string::npos);
   EXPECT_NE(error_of([] { empty({int64_t{1} << 40, int64_t{1} << 40}); }).find("more than 2^63 bytes"), std::string::npos);
-  EXPECT_NE(error_of([] { arange(3).slice(1, 0, 1); }).find("slice: axis 1 is out of range for a tensor of shape (3)"), std::string::npos);
+  EXPECT_NE(error_of([] { arange(3).slice(1, 0, 1); }).find("slice: axis 1 is out of range for a tensor of shape (3)"),
+            std::string::npos);
   EXPECT_NE(error_of([] { arange(3).slice(0, 0, 1, 0); }).find("the step is 0"), std::string::npos);
   EXPECT_NE(error_of([] { arange(3).expand({4}); }).find("does not expand to (4)"), std::string::npos);
   EXPECT_NE(error_of([] { arange(6).reshape({2, 3}).permute({0, 0}); }).find("no permutation"), std::string::npos);
@@ -114,7 +116,8 @@ class OnDevice : public testing::TestWithParam<std::string> {};
 
 TEST_P(OnDevice, CopiesKeepStridesAndElements) {
   Tensor x = arange(60).reshape({3, 4, 5});
-  for (const Tensor& v : {x, x.permute({2, 0, 1}), x.flip(1).slice(2, 0, 5, 2), x.slice(0, 1, 2).expand({7, 4, 5}), x.slice(0, 1, 1)}) {
+  for (const Tensor& v :
+       {x, x.permute({2, 0, 1}), x.flip(1).slice(2, 0, 5, 2), x.slice(0, 1, 2).expand({7, 4, 5}), x.slice(0, 1, 1)}) {
     Tensor there = v.to(GetParam());
     EXPECT_EQ(there.device(), GetParam());
     EXPECT_EQ(there.strides(), v.strides());
@@ -124,7 +127,8 @@ TEST_P(OnDevice, CopiesKeepStridesAndElements) {
   EXPECT_EQ(zeros({5}, {i64, GetParam()}).to_vector<int64_t>(), std::vector<int64_t>(5));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OnDevice, testing::ValuesIn(devices()), [](const auto& info) { return "device" + std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(All, OnDevice, testing::ValuesIn(devices()),
+                         [](const auto& info) { return "device" + std::to_string(info.index); });
 
 }  // namespace
 }  // namespace strider::test

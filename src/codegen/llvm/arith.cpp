@@ -166,6 +166,16 @@ llvm::Value* add_offset(Emitter& e, ir::Value v) {
   return e.b.CreateGEP(e.memory_element(e.f.type(v).dtype), e.operand(v, 0), extended);
 }
 
+llvm::Value* negate_shorts(Emitter& e, ir::Value v) {
+  llvm::Value* x = e.operand(v, 0);
+  int64_t lanes = e.f.type(v).elements();
+  if (lanes == 1) return e.spelling.negate_short(e, x);
+  llvm::Value* all = llvm::PoisonValue::get(x->getType());
+  for (int64_t k = 0; k < lanes; ++k)
+    all = e.b.CreateInsertElement(all, e.spelling.negate_short(e, e.lane(x, k)), static_cast<uint64_t>(k));
+  return all;
+}
+
 }  // namespace
 
 bool can_spell(Op op, DType dtype) {
@@ -182,6 +192,9 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
     case Op::Where: return e.b.CreateSelect(e.operand(v, 0), e.operand(v, 1), e.operand(v, 2));
     case Op::Bitcast: return e.b.CreateBitCast(e.operand(v, 0), e.type(node.type));
     case Op::Cast: return from.is_pointer() ? e.operand(v, 0) : emit_cast(e, e.operand(v, 0), from.dtype, node.type.dtype);
+    case Op::Neg:
+      if (e.spelling.negate_short && is_int(from.dtype) && bits_of(from.dtype) == 16) return negate_shorts(e, v);
+      break;
     default: break;
   }
   Values args;

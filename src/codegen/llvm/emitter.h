@@ -41,6 +41,8 @@ struct Spelling {
   void (*barrier)(Emitter&);
   void (*streaming)(Emitter&, llvm::StoreInst*);  // marks a store of data that is not read soon
   llvm::Value* (*exchange)(Emitter&, llvm::Value* word, int64_t xor_mask);  // of one i32
+  llvm::Value* (*pack_bytes)(Emitter&, llvm::Value* bytes);  // <4 x i8> to i32 where LLVM must not see a cast; null: a cast
+  llvm::Value* (*negate_short)(Emitter&, llvm::Value* x);     // one i16; null: as other integers
 };
 const Spelling& spelling_of(Isa isa);
 

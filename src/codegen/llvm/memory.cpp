@@ -208,7 +208,9 @@ llvm::Value* as_piece(Emitter& e, llvm::Value* elements, llvm::Type* type) {
   int64_t each = llvm::cast<llvm::FixedVectorType>(elements->getType())->getNumElements() / words->getNumElements();
   llvm::Value* all = llvm::PoisonValue::get(words);
   for (unsigned k = 0; k < words->getNumElements(); ++k) {
-    llvm::Value* word = e.b.CreateBitCast(slice(e, elements, k * each, each), words->getElementType());
+    llvm::Value* part = slice(e, elements, k * each, each);
+    bool is_bytes = each == 4 && e.spelling.pack_bytes != nullptr;
+    llvm::Value* word = is_bytes ? e.spelling.pack_bytes(e, part) : e.b.CreateBitCast(part, words->getElementType());
     all = e.b.CreateInsertElement(all, word, uint64_t{k});
   }
   return all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX: a program is a block of threads, its scratch the block's dynamic shared memory, the grid's axes x, y and z.
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -103,6 +104,25 @@ llvm::Value* exchange(Emitter& e, llvm::Value* word, int64_t xor_mask) {
                              {e.b.getInt32(members), word, e.b.getInt32(static_cast<uint32_t>(xor_mask)), e.b.getInt32(kClamp)});
 }
 
+/// A cast of the vector would be folded into the store, which LLVM would then split; a permutation of bytes is not.
+llvm::Value* pack_bytes(Emitter& e, llvm::Value* bytes) {
+  auto byte = [&](int64_t k) { return e.b.CreateZExt(e.lane(bytes, k), e.b.getInt32Ty()); };
+  auto permute = [&](llvm::Value* a, llvm::Value* b, uint32_t selector) -> llvm::Value* {
+    return e.b.CreateIntrinsic(e.b.getInt32Ty(), Intrinsic::nvvm_prmt, {a, b, e.b.getInt32(selector)});
+  };
+  constexpr uint32_t kLowBytes = 0x0040, kLowHalves = 0x5410;
+  return permute(permute(byte(0), byte(1), kLowBytes), permute(byte(2), byte(3), kLowBytes), kLowHalves);
+}
+
+/// ptxas 13.0 negates two 16-bit integers of one register with a carry between them: -{0, 1} gives {0, 0} (seen on sm_90).
+/// Negation in 32 bits, written so that LLVM does not narrow it again.
+llvm::Value* negate_short(Emitter& e, llvm::Value* x) {
+  llvm::Type* word = e.b.getInt32Ty();
+  auto* negation = llvm::InlineAsm::get(llvm::FunctionType::get(word, {word}, false), "neg.s32 $0, $1;", "=r,r", /*hasSideEffects=*/false);
+  llvm::Value* negated = e.b.CreateCall(negation, {e.b.CreateSExt(x, word)});
+  return e.b.CreateTrunc(negated, x->getType());
+}
+
 }  // namespace
 
 constexpr Spelling kNvptxSpelling = {
@@ -115,6 +135,8 @@ constexpr Spelling kNvptxSpelling = {
     .barrier = barrier,
     .streaming = streaming,
     .exchange = exchange,
+    .pack_bytes = pack_bytes,
+    .negate_short = negate_short,
 };
 
 }  // namespace strider::codegen

@@ -81,6 +81,8 @@ constexpr Spelling kX86Spelling = {
     .barrier = barrier,
     .streaming = streaming,
     .exchange = exchange,
+    .pack_bytes = nullptr,
+    .negate_short = nullptr,
 };
 
 }  // namespace strider::codegen

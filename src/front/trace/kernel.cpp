@@ -79,7 +79,8 @@ std::vector<ArgumentFact> facts_for(const KernelDecl& kernel, std::span<const Co
   }
   for (size_t k = 0; k < facts.size(); ++k) {
     const ParamDecl& p = kernel.params[k];
-    if (p.kind == ParamKind::Constant && !bound[k]) user_error("kernel {}: the constant {} has no value", kernel.name, name_of(kernel, k));
+    if (p.kind == ParamKind::Constant && !bound[k])
+      user_error("kernel {}: the constant {} has no value", kernel.name, name_of(kernel, k));
     if (p.kind == ParamKind::Constant) continue;
     facts[k].dtype = p.any_dtype ? options.any_dtype : p.dtype;
     facts[k].divisible_by_16 = options.divisible_by_16 && p.kind == ParamKind::Scalar && is_int(p.dtype);

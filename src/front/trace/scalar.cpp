@@ -13,8 +13,9 @@ void check_only_scalars(const detail::OperatorDecl& op, const ir::Function& f) {
     bool fine = ir::is_pointwise(node.op) || node.op == ir::Op::Constant || node.op == ir::Op::Yield;
     if (fine && node.type.is_scalar()) continue;
     std::string place = to_string(f.span(v));
-    user_error("operator {}{}: its maths may not contain `{}`; it computes single elements: choose with where, loop with C++'s for",
-               op.name, place.empty() ? "" : " (" + place + ")", ir::name_of(node.op));
+    user_error(
+        "operator {}{}: its maths may not contain `{}`; it computes single elements: choose with where, loop with C++'s for",
+        op.name, place.empty() ? "" : " (" + place + ")", ir::name_of(node.op));
   }
 }
 

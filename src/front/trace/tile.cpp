@@ -89,8 +89,10 @@ Builder::Values next_carried(Trace& trace, const Values& values, std::span<const
     if (found.shape.rank() == 0 && !found.is_pointer()) v = trace.b.broadcast(v, wanted.shape);
     found = trace.b.type(v);
     if (found != wanted)
-      user_error("carried value {} is {} before the loop and {} after an iteration; they must agree: convert with .to(), or start "
-                 "from tl::zeros or tl::full", k, to_string(wanted), to_string(found));
+      user_error(
+          "carried value {} is {} before the loop and {} after an iteration; they must agree: convert with .to(), or start "
+          "from tl::zeros or tl::full",
+          k, to_string(wanted), to_string(found));
     result.push_back(v);
   }
   return result;
@@ -105,8 +107,8 @@ std::vector<ir::Type> types_of(Trace& trace, std::span<const ir::Value> values) 
 ir::Value scalar_condition(Trace& trace, std::string_view what, const Value& condition) {
   ir::Value v = trace.node(condition);
   if (!trace.b.type(v).is_scalar())
-    user_error("{}: the condition is a tile of shape {}, expected a scalar; choose between tiles with where(condition, a, b)", what,
-               to_string(trace.b.type(v).shape));
+    user_error("{}: the condition is a tile of shape {}, expected a scalar; choose between tiles with where(condition, a, b)",
+               what, to_string(trace.b.type(v).shape));
   if (trace.b.type(v) != ir::Type::scalar(DType::Bool))
     user_error("{}: the condition is {}, expected bool; compare it with 0", what, to_string(trace.b.type(v)));
   return v;
@@ -262,7 +264,8 @@ Value trans(const Operand& x, const Dims& axes) {
     uint32_t seen = 0;
     for (int a : order) seen |= 1u << front::check_axis("trans", trace.b.type(v).shape, a);
     if (static_cast<int>(order.size()) != rank || seen != (1u << rank) - 1)
-      user_error("trans: axes {} are no permutation of those of a tile of shape {}", to_string(axes), to_string(trace.b.type(v).shape));
+      user_error("trans: axes {} are no permutation of those of a tile of shape {}", to_string(axes),
+                 to_string(trace.b.type(v).shape));
     return trace.wrap(trace.b.trans(v, order));
   });
 }
@@ -278,7 +281,8 @@ ir::Value mask_node(Trace& trace, const Value& mask, const ir::Shape& shape) {
   const ir::Type type = trace.b.type(v);
   if (type.dtype != DType::Bool) user_error("the mask is {}, expected bool", to_string(type));
   if (front::common_shape(type.shape, shape) != shape)
-    user_error("the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", to_string(type.shape), to_string(shape));
+    user_error("the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", to_string(type.shape),
+               to_string(shape));
   return front::broadcast(trace.b, v, shape);
 }
 
@@ -335,7 +339,8 @@ Pointer where(const Operand& condition, const Pointer& a, const Pointer& b) {
   Trace& trace = Trace::current();
   return trace.at(condition.where, [&] {
     ir::Value c = trace.node(condition.value), x = pointer_node(trace, a), y = pointer_node(trace, b);
-    ir::Shape shape = front::common_shape(type_of(trace, c).shape, front::common_shape(type_of(trace, x).shape, type_of(trace, y).shape));
+    ir::Shape shape =
+        front::common_shape(type_of(trace, c).shape, front::common_shape(type_of(trace, x).shape, type_of(trace, y).shape));
     ir::Value chosen = trace.b.where(front::broadcast(trace.b, c, shape), front::broadcast(trace.b, x, shape),
                                      front::broadcast(trace.b, y, shape));
     return Pointer(trace.wrap(chosen));

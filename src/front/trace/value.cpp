@@ -74,8 +74,9 @@ DType literal_dtype(Operands operands) {
 
 uint64_t widened_bits(const Handle& h, DType dtype) {
   if (h.kind == Handle::Float) return h.bits;
-  if (dtype == DType::F64) return ir::bits_of_double(dtype, h.kind == Handle::Unsigned ? static_cast<double>(h.bits)
-                                                                                       : static_cast<double>(static_cast<int64_t>(h.bits)));
+  if (dtype == DType::F64)
+    return ir::bits_of_double(
+        dtype, h.kind == Handle::Unsigned ? static_cast<double>(h.bits) : static_cast<double>(static_cast<int64_t>(h.bits)));
   return h.bits;
 }
 

@@ -24,6 +24,10 @@ bool is_kernel_param(const Function& f, Value v) {
 
 int64_t Facts::divisor(Value v, int depth) const {
   if (auto it = known_.find(v.id); it != known_.end()) return it->second;
+  return known_[v.id] = found_divisor(v, depth);  // kept, because shared operands would be walked again and again
+}
+
+int64_t Facts::found_divisor(Value v, int depth) const {
   const Node& n = f_[v];
   if (int64_t c; constant_int(f_, v, &c)) return power_in(c);
   if (is_kernel_param(f_, v)) return power_in(f_.param_info(static_cast<int>(n.imm)).divisible);

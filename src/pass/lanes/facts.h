@@ -22,10 +22,11 @@ class Facts {
  private:
   static constexpr int kDepth = 24;
   int64_t divisor(ir::Value v, int depth) const;
+  int64_t found_divisor(ir::Value v, int depth) const;
   int64_t alignment(ir::Value v, int depth) const;
 
   const ir::Function& f_;
-  std::unordered_map<uint32_t, int64_t> known_;
+  mutable std::unordered_map<uint32_t, int64_t> known_;
 };
 
 }  // namespace strider::pass

@@ -2,6 +2,7 @@
 #include "pass/lanes/lane_value.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "ir/fold.h"
@@ -11,6 +12,10 @@
 namespace strider::pass {
 
 using namespace ir;
+
+namespace {
+constexpr int64_t kMostOffset = int64_t{1} << 31;  // of what is computed with: products stay inside 64 bits
+}
 
 LaneValue LaneMath::affine(Value base, std::vector<int64_t> offsets) const {
   int64_t least = offsets.empty() ? 0 : *std::min_element(offsets.begin(), offsets.end());
@@ -62,7 +67,9 @@ LaneValue LaneMath::apply_constants(Op op, DType dtype, std::span<const std::vec
   }
   bool equal = std::all_of(bits.begin(), bits.end(), [&](int64_t x) { return x == bits[0]; });
   if (equal) return uniform(b_.constant_bits(Type::scalar(dtype), static_cast<uint64_t>(bits[0])));
-  if (dtype == DType::Bool || is_float(dtype)) return vector(b_.vector(dtype, bits));
+  auto [least, most] = std::minmax_element(values.begin(), values.end());
+  bool is_spread = static_cast<uint64_t>(*most) - static_cast<uint64_t>(*least) >= static_cast<uint64_t>(kMostOffset);
+  if (dtype == DType::Bool || is_float(dtype) || is_spread) return vector(b_.vector(dtype, bits));
   return affine(b_.constant_int(Type::scalar(dtype), 0), values);
 }
 
@@ -103,6 +110,8 @@ LaneValue LaneMath::split(Op op, const LaneValue& a, int64_t divisor) const {
 /// Ops that keep the form base + offsets; an invalid result means that they do not.
 LaneValue LaneMath::apply_affine(Op op, DType dtype, std::span<const LaneValue> x) const {
   if (is_float(dtype) || dtype == DType::Bool || x.size() < 2) return {};
+  for (const LaneValue& v : x)
+    if (!v.offsets.empty() && *std::max_element(v.offsets.begin(), v.offsets.end()) >= kMostOffset) return {};
   auto offset = [&](int k, int64_t lane) { return x[k].offsets.empty() ? 0 : x[k].offsets[lane]; };
   auto each_lane = [&](auto compute) {
     std::vector<int64_t> result(lanes_);
@@ -115,13 +124,13 @@ LaneValue LaneMath::apply_affine(Op op, DType dtype, std::span<const LaneValue> 
     case Op::Sub: return affine(b_.sub(x[0].base, x[1].base), each_lane([&](int64_t l) { return offset(0, l) - offset(1, l); }));
     case Op::Mul:
       for (int k = 0; k < 2; ++k)
-        if (x[k].is_uniform() && constant_int(b_.function(), x[k].base, &c))
+        if (x[k].is_uniform() && constant_int(b_.function(), x[k].base, &c) && std::abs(c) < kMostOffset)
           return affine(b_.mul(x[1 - k].base, x[k].base), each_lane([&](int64_t l) { return offset(1 - k, l) * c; }));
       return {};
     case Op::Shl:
-      if (!x[1].is_uniform() || !constant_int(b_.function(), x[1].base, &c) || c < 0 || c >= bits_of(dtype)) return {};
+      if (!x[1].is_uniform() || !constant_int(b_.function(), x[1].base, &c) || c < 0 || c >= std::min(31, bits_of(dtype))) return {};
       return affine(b_.binary(Op::Shl, x[0].base, x[1].base),
-                    each_lane([&](int64_t l) { return static_cast<int64_t>(static_cast<uint64_t>(offset(0, l)) << c); }));
+                    each_lane([&](int64_t l) { return offset(0, l) << c; }));
     case Op::Div:
     case Op::Rem:
     case Op::And:

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of docs/layout.md: includes run one way, LLVM and back ends stay in their folders, and every folder and file that
+// the page names is there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+namespace strider {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = STRIDER_SOURCE_DIR;
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+struct Source {
+  std::string path;  // "src/ir/type.h"
+  std::vector<std::string> quoted, angled;
+};
+
+std::vector<std::string> all_matches(const std::string& text, const std::regex& pattern) {
+  std::vector<std::string> found;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) found.push_back((*it)[1]);
+  return found;
+}
+
+std::vector<Source> sources_under(const char* folder) {
+  static const std::regex quoted("#include \"([^\"]+)\""), angled("#include <([^>]+)>");
+  std::vector<Source> found;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+    std::string extension = entry.path().extension();
+    if (extension != ".h" && extension != ".cpp" && extension != ".def") continue;
+    std::string text = text_of(entry.path());
+    found.push_back({fs::relative(entry.path(), kRoot), all_matches(text, quoted), all_matches(text, angled)});
+  }
+  return found;
+}
+
+std::string first_part(const std::string& path) { return path.substr(0, path.find('/')); }
+bool starts_with_any(const std::string& text, std::initializer_list<const char*> starts) {
+  return std::any_of(starts.begin(), starts.end(), [&](const char* s) { return text.starts_with(s); });
+}
+
+TEST(Layout, IncludesRunOneWay) {
+  const std::map<std::string, int> rank{{"base", 0},    {"ir", 1},      {"front", 2}, {"pointwise", 2}, {"pass", 2},
+                                        {"codegen", 2}, {"backend", 3}, {"runtime", 4}, {"ops", 5},     {"testing", 5}};
+  for (const Source& s : sources_under("src")) {
+    std::string own = first_part(s.path.substr(4));
+    ASSERT_TRUE(rank.count(own)) << s.path << " lies in a folder that docs/layout.md does not rank";
+    for (const std::string& include : s.quoted) {
+      std::string other = first_part(include);
+      ASSERT_TRUE(rank.count(other)) << s.path << " includes " << include;
+      EXPECT_TRUE(other == own || rank.at(other) < rank.at(own)) << s.path << " includes " << include;
+    }
+  }
+}
+
+TEST(Layout, LlvmStaysInItsFolders) {
+  for (const Source& s : sources_under("src")) {
+    if (starts_with_any(s.path, {"src/codegen/llvm/", "src/backend/cpu/", "src/backend/cuda/"})) continue;
+    for (const std::string& include : s.angled) EXPECT_FALSE(include.starts_with("llvm")) << s.path << " includes " << include;
+  }
+}
+
+TEST(Layout, OnlyTheRegistryKnowsBackEnds) {
+  static const std::regex of_back_end("(backend/[a-z]+/).*");
+  for (const Source& s : sources_under("src")) {
+    if (s.path == "src/backend/registry.cpp") continue;
+    for (const std::string& include : s.quoted) {
+      std::smatch folder;
+      if (!std::regex_match(include, folder, of_back_end)) continue;
+      EXPECT_TRUE(s.path.starts_with("src/" + folder[1].str())) << s.path << " includes " << include;
+    }
+  }
+}
+
+TEST(Layout, PublicHeadersIncludeNothingOfTheInside) {
+  for (const Source& s : sources_under("include")) {
+    EXPECT_TRUE(s.quoted.empty()) << s.path;
+    for (const std::string& include : s.angled)
+      EXPECT_TRUE(include.starts_with("strider/") || include.find('/') == std::string::npos) << s.path << " includes " << include;
+  }
+}
+
+/// Where the page may mean a path to begin.
+bool exists(const std::string& path) {
+  for (const char* start : {"", "src", "src/base", "include/strider", "src/backend", "src/pointwise", "src/pass", "src/pass/lanes",
+                            "src/codegen", "src/codegen/llvm", "src/front", "src/ir", "src/runtime", "src/ops", "src/testing", "src/backend/interp",
+                            "tools/strider", "examples", "bench", "test", "cmake"})
+    if (fs::exists(kRoot / start / path)) return true;
+  return false;
+}
+
+TEST(Layout, ThePageNamesWhatIsThere) {
+  static const std::regex path("`([a-z_./]+(?:\\.(?:h|cpp|def|py)|/))`");
+  std::vector<std::string> names = all_matches(text_of(kRoot / "docs/layout.md"), path);
+  EXPECT_GT(names.size(), 60u);
+  for (const std::string& name : names) EXPECT_TRUE(exists(name)) << name;
+}
+
+TEST(Layout, ThePageNamesEveryFolder) {
+  std::string page = text_of(kRoot / "docs/layout.md");
+  for (const auto& entry : fs::directory_iterator(kRoot / "src"))
+    EXPECT_NE(page.find("`src/" + entry.path().filename().string() + "/`"), std::string::npos) << entry.path();
+}
+
+}  // namespace
+}  // namespace strider
