@@ -394,9 +394,9 @@ kernel while_condition_with_effects(%x: *i32, %z: *i32 no_alias, %lim: i32) {
 }
 
 /// Every op that has a case of its own for them.
-Kernel tiles_of_one_element() {
-  return text_kernel("tiles_of_one_element", {counting<int>(8), output<int>(64), number<int>(3)}, R"(
-kernel tiles_of_one_element(%x: *i32, %z: *i32, %n: i32) {
+Kernel accesses_of_one_element_tiles() {
+  return text_kernel("accesses_of_one_element_tiles", {counting<int>(8), output<int>(64), number<int>(3)}, R"(
+kernel accesses_of_one_element_tiles(%x: *i32, %z: *i32, %n: i32) {
   %a = arange begin=2 : i32[1]
   %bx = broadcast %x : *i32[1]
   %p = ptr_add %bx, %a : *i32[1]
@@ -502,7 +502,7 @@ Kernels review_kernels() {
       bound_in_a_loop_that_is_a_tile_constant(), bound_in_a_loop_near_the_least_integer(),
       index_that_wraps_before_it_is_widened(), index_that_wraps_in_a_loop(), index_that_wraps_near_the_bound(),
       pointers_moved_by_a_loop_over_i8(), pointers_after_a_loop_over_i8(), while_condition_with_effects(),
-      tiles_of_one_element(), bound_of_shared_operands(), address_of_a_long_chain(),
+      accesses_of_one_element_tiles(), bound_of_shared_operands(), address_of_a_long_chain(),
   };
 }
 

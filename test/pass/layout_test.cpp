@@ -14,10 +14,11 @@ namespace {
 using ir::Shape;
 using Index = std::vector<int64_t>;
 
-const Shape kSpaces[] = {{},       {2},      {3},      {8},       {17},     {128},      {300},       {2, 2},     {3, 5},   {16, 16},
-                         {5, 33},  {33, 5},  {256, 2}, {2, 300}, {7, 64}, {2, 3, 5}, {4, 4, 4},   {3, 16, 2}, {9, 2, 17}};
-constexpr int64_t kLanes[] = {1, 2, 8, 64};
-constexpr int64_t kThreads[] = {1, 2, 32, 128};
+const Shape kSpaces[] = {{},      {2},       {3},       {8},        {17},      {128},    {300},
+                         {2, 2},  {3, 5},    {16, 16},  {5, 33},    {33, 5},   {256, 2}, {2, 300},
+                         {7, 64}, {2, 3, 5}, {4, 4, 4}, {3, 16, 2}, {9, 2, 17}};
+constexpr int64_t kLanes[] = {1, 4, 64};
+constexpr int64_t kThreads[] = {1, 4, 128};
 
 /// A place in the layout.
 struct Place {

@@ -60,21 +60,27 @@ void PrintTo(const Walk& w, std::ostream* out) { *out << w.name; }
 const Walk kWalks[] = {
     {"ByAConstant", "    %p2 = ptr_add %p, %c16 : *i32[16]\n    %k2 = add %k, %c16 : i32[16]", {}},
     {"ByAnArgument",
-     "    %b = broadcast %by : i32[16]\n    %p2 = ptr_add %p, %b : *i32[16]\n    %k2 = add %b, %k : i32[16]", {}},
+     "    %b = broadcast %by : i32[16]\n    %p2 = ptr_add %p, %b : *i32[16]\n    %k2 = add %b, %k : i32[16]",
+     {}},
     {"TwiceEachRound",
      "    %b = broadcast %by : i32[16]\n    %p1 = ptr_add %p, %b : *i32[16]\n    %p2 = ptr_add %p1, %c16 : *i32[16]\n"
      "    %k1 = add %k, %b : i32[16]\n    %k2 = add %k1, %c16 : i32[16]",
      {}},
     {"ByTheLoopIndex",
-     "    %three = const 3 : i32\n    %small = and %i, %three : i32\n    %b = broadcast %small : i32[16]\n    %p2 = ptr_add %p, %b : *i32[16]\n    %k2 = add %k, %b : i32[16]",
+     "    %three = const 3 : i32\n    %small = and %i, %three : i32\n    %b = broadcast %small : i32[16]\n    %p2 = "
+     "ptr_add %p, %b : *i32[16]\n    %k2 = add %k, %b : i32[16]",
      {DType::I64, DType::I32}},
     {"ByALoadedScalar",
-     "    %m = load %x : i32\n    %three = const 3 : i32\n    %small = and %m, %three : i32\n    %b = broadcast %small : i32[16]\n"
+     "    %m = load %x : i32\n    %three = const 3 : i32\n    %small = and %m, %three : i32\n    %b = broadcast %small "
+     ": i32[16]\n"
      "    %p2 = ptr_add %p, %b : *i32[16]\n    %k2 = add %k, %b : i32[16]",
      {DType::I64, DType::I32}},
     {"ByATile", "    %p2 = ptr_add %p, %a : *i32[16]\n    %k2 = add %k, %a : i32[16]", {DType::I64, DType::I32}, true},
     {"NotAtAll", "    %z = const 0 : i32[16]\n    %p2 = ptr_add %p, %z : *i32[16]\n    %k2 = add %z, %k : i32[16]", {}},
-    {"NumbersThatAreMultiplied", "    %p2 = ptr_add %p, %c16 : *i32[16]\n    %k2 = mul %k, %c16 : i32[16]", {DType::I32}, true},
+    {"NumbersThatAreMultiplied",
+     "    %p2 = ptr_add %p, %c16 : *i32[16]\n    %k2 = mul %k, %c16 : i32[16]",
+     {DType::I32},
+     true},
 };
 
 bool any_pointer_tile(const Function& f, Value loop) {

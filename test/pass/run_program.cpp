@@ -53,14 +53,17 @@ std::vector<std::vector<char>> memory_after(const Function& f, const Launch& lau
     }
     std::vector<char>& bytes = memory[launch.one_buffer ? 0 : buffer++];
     args.push_back(reinterpret_cast<uint64_t>(bytes.data()));
-    options.memories.push_back({f.param_info(static_cast<int>(k)).name.c_str(), bytes.data(), static_cast<int64_t>(bytes.size())});
+    const char* name = f.param_info(static_cast<int>(k)).name.c_str();
+    options.memories.push_back({name, bytes.data(), static_cast<int64_t>(bytes.size())});
   }
-  EXPECT_EQ(interp::to_string(interp::interpret_tiles(f, launch.grid, args, options)), "") << to_string(launch) << "\n" << print(f);
+  std::string reports = interp::to_string(interp::interpret_tiles(f, launch.grid, args, options));
+  EXPECT_EQ(reports, "") << to_string(launch) << "\n" << print(f);
   return memory;
 }
 
 void expect_same_memory(const Function& f, const Function& g, const Launch& launch) {
-  EXPECT_TRUE(memory_after(f, launch) == memory_after(g, launch)) << to_string(launch) << "\n" << print(f) << "became\n" << print(g);
+  bool same = memory_after(f, launch) == memory_after(g, launch);
+  EXPECT_TRUE(same) << to_string(launch) << "\n" << print(f) << "became\n" << print(g);
 }
 
 std::vector<Value> find_all(const Function& f, Op op, RegionId region) {

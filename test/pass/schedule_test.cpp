@@ -246,7 +246,8 @@ const Case kStructure[] = {
      [](Program& p) {
        Value v = p.b.load(p.row(p.alone));
        Values chosen = p.b.if_else(
-           p.b.binary(Op::Lt, p.n, p.b.i32(2)), [&](Params) { return Values{p.b.mul(v, v)}; }, [&](Params) { return Values{p.b.add(v, v)}; });
+           p.b.binary(Op::Lt, p.n, p.b.i32(2)), [&](Params) { return Values{p.b.mul(v, v)}; },
+           [&](Params) { return Values{p.b.add(v, v)}; });
        p.b.store(p.row(p.x), chosen[0]);
      },
      4},

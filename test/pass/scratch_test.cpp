@@ -213,7 +213,7 @@ struct RandomProgram : Program {
 };
 
 TEST(Scratch, WhatLivesTogetherNeverShares) {
-  for (uint32_t seed = 0; seed < 200; ++seed) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
     RandomProgram p(seed);
     Function f = p.assigned();
     for (const auto& a : p.lives) {

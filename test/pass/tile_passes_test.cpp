@@ -43,21 +43,39 @@ void check(const Kernel& k) {
     verify(g, pass.result);
     lowering::Outcome outcome = lowering::run_tiles(k, g);
     EXPECT_EQ(interp::to_string(outcome.reports), "");
-    EXPECT_EQ(lowering::differences(k, expected.outcome.images, outcome.images), "") << print(expected.prepared) << "became\n" << print(g);
+    EXPECT_EQ(lowering::differences(k, expected.outcome.images, outcome.images), "")
+        << print(expected.prepared) << "became\n" << print(g);
   }
+}
+
+/// Small enough for a test of a fraction of a second: the interpreter visits every lane of every statement.
+bool is_small(const Kernel& k) {
+  constexpr int64_t kMostLanes = 100000;
+  int64_t lanes = 0;
+  for (uint32_t id = 0; id < k.program.size(); ++id)
+    if (const ir::Type& t = k.program.type(ir::Value{id}); !t.is_void) lanes += t.elements();
+  return lanes * k.grid[0] * k.grid[1] * k.grid[2] <= kMostLanes;
+}
+
+std::vector<size_t> small_kernels() {
+  std::vector<size_t> small;
+  for (size_t k = 0; k < lowering::kernels().size(); ++k)
+    if (is_small(lowering::kernels()[k])) small.push_back(k);
+  return small;
 }
 
 class TilePasses : public testing::TestWithParam<size_t> {};
 
 TEST_P(TilePasses, LeaveTheSameMemory) { check(lowering::kernels()[GetParam()]); }
 
-INSTANTIATE_TEST_SUITE_P(Suite, TilePasses, testing::Range(size_t{0}, lowering::kernels().size()),
+INSTANTIATE_TEST_SUITE_P(Suite, TilePasses, testing::ValuesIn(small_kernels()),
                          [](const auto& info) { return lowering::kernels()[info.param].name; });
 
 class TilePassesOnRandomKernels : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(TilePassesOnRandomKernels, LeaveTheSameMemory) {
   Kernel k = lowering::random_kernel(GetParam());
+  if (!is_small(k)) GTEST_SKIP() << "too large";
   try {
     check(k);
   } catch (const std::exception& e) {
@@ -65,7 +83,7 @@ TEST_P(TilePassesOnRandomKernels, LeaveTheSameMemory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, TilePassesOnRandomKernels, testing::Range(uint64_t{1}, uint64_t{41}));
+INSTANTIATE_TEST_SUITE_P(Seeds, TilePassesOnRandomKernels, testing::Range(uint64_t{1}, uint64_t{31}));
 
 }  // namespace
 }  // namespace strider::pass
