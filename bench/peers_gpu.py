@@ -83,9 +83,11 @@ def pointwise_cases():
     x, y, z = tensors(N), tensors(N), tensors(N)
     result = lambda k: z[k]
     yield Case("copy", 8 * N, lambda k: z[k].copy_(x[k]), lambda k: flat(copy_kernel, 1024, x[k], z[k]), result)
-    yield Case("add", 12 * N, lambda k: torch.add(x[k], y[k], out=z[k]), lambda k: flat(add_kernel, 1024, x[k], y[k], z[k]), result)
+    yield Case("add", 12 * N, lambda k: torch.add(x[k], y[k], out=z[k]),
+               lambda k: flat(add_kernel, 1024, x[k], y[k], z[k]), result)
     yield Case("abs", 8 * N, lambda k: torch.abs(x[k], out=z[k]))
-    yield Case("gelu", 8 * N, lambda k: torch.ops.aten.gelu.out(x[k], out=z[k]), lambda k: flat(gelu_kernel, 1024, x[k], z[k]), result)
+    yield Case("gelu", 8 * N, lambda k: torch.ops.aten.gelu.out(x[k], out=z[k]),
+               lambda k: flat(gelu_kernel, 1024, x[k], z[k]), result)
 
 
 def layout_cases():
@@ -101,7 +103,8 @@ def layout_cases():
 def reduce_cases():
     x = tensors(N)
     norm = [torch.zeros((), device="cuda") for _ in range(SETS)]
-    yield Case("l1_norm", 4 * N, lambda k: torch.linalg.vector_norm(x[k], 1, out=norm[k]), lambda k: flat(l1_norm_kernel, 4096, x[k], norm[k]))
+    yield Case("l1_norm", 4 * N, lambda k: torch.linalg.vector_norm(x[k], 1, out=norm[k]),
+               lambda k: flat(l1_norm_kernel, 4096, x[k], norm[k]))
     n = SOFTMAX
     s, p = tensors(n, n), tensors(n, n)
     yield Case(f"softmax of rows, {n}x{n}", 8 * n * n, lambda k: torch.ops.aten._softmax.out(s[k], -1, False, out=p[k]),

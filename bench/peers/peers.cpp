@@ -41,8 +41,8 @@ void check_agreement(const std::string& name, const Tensor& ours, const Tensor& 
   }
 }
 
-void compare(Runner& r, const std::string& name, const Sets& x, const Sets& y, const Dims& shape, int64_t elements, const Side& ours,
-             const Side& theirs) {
+void compare(Runner& r, const std::string& name, const Sets& x, const Sets& y, const Dims& shape, int64_t elements,
+             const Side& ours, const Side& theirs) {
   Sets result = r.outputs(shape), expected = r.outputs(shape);
   ours(x[0], y[0], result[0]);
   theirs(x[0], y[0], expected[0]);
@@ -56,15 +56,20 @@ void compare(Runner& r, const std::string& name, const Sets& x, const Sets& y, c
 void pointwise_cases(Runner& r) {
   int64_t n = r.elements();
   Sets x = r.inputs({n}), y = r.inputs({n});
-  compare(r, "copy", x, x, {n}, 2 * n, [](auto& a, auto&, auto& c) { ops::copy(a, out(c)); }, [](auto& a, auto&, auto& c) { torch_copy(a, c); });
+  compare(
+      r, "copy", x, x, {n}, 2 * n, [](auto& a, auto&, auto& c) { ops::copy(a, out(c)); },
+      [](auto& a, auto&, auto& c) { torch_copy(a, c); });
   compare(r, "add", x, y, {n}, 3 * n, [](auto& a, auto& b, auto& c) { ops::add(a, b, out(c)); }, torch_add);
-  compare(r, "gelu", x, x, {n}, 2 * n, [](auto& a, auto&, auto& c) { ops::gelu(a, out(c)); }, [](auto& a, auto&, auto& c) { torch_gelu(a, c); });
+  compare(
+      r, "gelu", x, x, {n}, 2 * n, [](auto& a, auto&, auto& c) { ops::gelu(a, out(c)); },
+      [](auto& a, auto&, auto& c) { torch_gelu(a, c); });
 }
 
 void transposed_case(Runner& r, int64_t n) {
   Sets x = r.inputs({n, n}), y = r.inputs({n, n});
-  compare(r, fmt::format("a + b.T, {}^2", n), x, y, {n, n}, 3 * n * n, [](auto& a, auto& b, auto& c) { ops::add(a, b.t(), out(c)); },
-          [](auto& a, auto& b, auto& c) { torch_add(a, b.t(), c); });
+  compare(
+      r, fmt::format("a + b.T, {}^2", n), x, y, {n, n}, 3 * n * n,
+      [](auto& a, auto& b, auto& c) { ops::add(a, b.t(), out(c)); }, [](auto& a, auto& b, auto& c) { torch_add(a, b.t(), c); });
 }
 
 void softmax_case(Runner& r, int64_t rows, int64_t columns) {

@@ -10,7 +10,8 @@ namespace strider::peers {
 namespace {
 
 at::Tensor wrap(const TensorView& t) {
-  at::IntArrayRef shape(t.shape().data(), static_cast<size_t>(t.rank())), strides(t.strides().data(), static_cast<size_t>(t.rank()));
+  at::IntArrayRef shape(t.shape().data(), static_cast<size_t>(t.rank())),
+      strides(t.strides().data(), static_cast<size_t>(t.rank()));
   return at::from_blob(t.data(), shape, strides, at::TensorOptions(at::kFloat));
 }
 

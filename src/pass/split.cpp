@@ -220,6 +220,8 @@ std::optional<Value> Splitter::holds(const Bound& bound) {
 /// `v` in its first lane as a linear function of the loop's index, computed without overflow in 64 bits from narrower parts.
 std::optional<Linear> Splitter::linear(Value v, Value loop_index) {
   const Node& n = from[v];
+  // Narrower or unsigned arithmetic may wrap where 64 bits do not.
+  if (!is_signed_int(n.type.dtype) || bits_of(n.type.dtype) < 32) return std::nullopt;
   if (v == loop_index) return Linear{1, b.i64(0)};
   if (n.type.is_scalar() || n.op == Op::Constant)
     if (auto here = scalar_here(v)) return Linear{0, wide(*here)};

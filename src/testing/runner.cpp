@@ -36,7 +36,8 @@ std::vector<Tensor> Runner::inputs(const Dims& shape) const {
   static const Tensor& pattern = *new Tensor(randn({kPattern}));
   Tensor host = empty(shape);
   for (int64_t done = 0; done < host.elements(); done += kPattern)
-    std::memcpy(host.data<float>() + done, pattern.data(), static_cast<size_t>(std::min(kPattern, host.elements() - done)) * sizeof(float));
+    std::memcpy(host.data<float>() + done, pattern.data(),
+                static_cast<size_t>(std::min(kPattern, host.elements() - done)) * sizeof(float));
   std::vector<Tensor> sets = outputs(shape);
   for (Tensor& t : sets) device_.copy_in(t.data(), host.data(), host.elements() * size_of(host.dtype()));
   return sets;
@@ -59,7 +60,8 @@ const auto& copy() {
 
 Case Runner::copy_of(int64_t bytes) const {
   Dims shape{bytes / 2 / size_of(f32)};
-  return {"copy", bytes, [x = inputs(shape), y = outputs(shape)](int64_t call) { copy()(of_call(x, call), out(of_call(y, call))); }};
+  return {"copy", bytes,
+          [x = inputs(shape), y = outputs(shape)](int64_t call) { copy()(of_call(x, call), out(of_call(y, call))); }};
 }
 
 void Runner::compare(const Case& c, const Case& baseline) {

@@ -76,6 +76,8 @@ class Runner {
 };
 
 /// The tensor of a set that a call uses.
-inline const Tensor& of_call(const std::vector<Tensor>& sets, int64_t call) { return sets[static_cast<size_t>(call) % sets.size()]; }
+inline const Tensor& of_call(const std::vector<Tensor>& sets, int64_t call) {
+  return sets[static_cast<size_t>(call) % sets.size()];
+}
 
 }  // namespace strider::timing

@@ -56,7 +56,8 @@ std::vector<std::string> line(const Row& row) {
 std::string table_of(std::span<const Row> rows) {
   Table table("lrrrrl");
   bool counts_bytes = rows[0].bytes > 0;
-  table.add(counts_bytes ? std::vector<std::string>{"case", "time", "+-", "GB/s", "ratio", ""} : std::vector<std::string>{"case", "time", "+-", "processor"});
+  table.add(counts_bytes ? std::vector<std::string>{"case", "time", "+-", "GB/s", "ratio", ""}
+                         : std::vector<std::string>{"case", "time", "+-", "processor"});
   for (const Row& row : rows) table.add(line(row));
   return table.text();
 }

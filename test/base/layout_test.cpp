@@ -95,9 +95,11 @@ TEST(Layout, PublicHeadersIncludeNothingOfTheInside) {
 
 /// Where the page may mean a path to begin.
 bool exists(const std::string& path) {
-  for (const char* start : {"", "src", "src/base", "include/strider", "src/backend", "src/pointwise", "src/pass", "src/pass/lanes",
-                            "src/codegen", "src/codegen/llvm", "src/front", "src/ir", "src/runtime", "src/ops", "src/testing", "src/backend/interp",
-                            "tools/strider", "examples", "bench", "test", "cmake"})
+  static constexpr const char* kStarts[] = {
+      "",           "include/strider", "src",         "src/base",       "src/ir",    "src/front",            "src/pointwise",
+      "src/pass",   "src/pass/lanes",  "src/codegen", "src/codegen/llvm", "src/backend", "src/backend/interp", "src/runtime",
+      "src/ops",    "src/testing",     "tools/strider", "examples",     "bench",     "test",                 "cmake"};
+  for (const char* start : kStarts)
     if (fs::exists(kRoot / start / path)) return true;
   return false;
 }

@@ -85,6 +85,7 @@ class Generator {
   void write_scalar_load();
   void write_store();
   void write_scalar_store();
+  void write_shared_update();
   void write_atomic();
   void write_fold(bool scan);
   void write_pair_fold(bool scan);
@@ -236,6 +237,19 @@ void Generator::write_store() {
   b_.store(pointer, value, one_in(3) ? any_mask(shape) : Node{});
 }
 
+/// Lanes share addresses; they all store what they all have loaded there, changed alike.
+void Generator::write_shared_update() {
+  Shape shape = any_shape();
+  const Buffer& buffer = pick(buffers_);
+  Node i = index_tile(shape);
+  Node shared = b_.binary(one_in(2) ? Op::Div : Op::Rem, i, b_.constant_int(b_.type(i), 2 + static_cast<int64_t>(below(5))));
+  Node pointer = b_.ptr_add(b_.broadcast(segment(buffer), shape), shared);
+  Node value = b_.load(pointer);
+  if (one_in(2)) write_store();
+  Node one = b_.constant(b_.type(value), 1);
+  b_.store(pointer, buffer.dtype == DType::Bool ? b_.binary(Op::Xor, value, one) : b_.add(value, one));
+}
+
 void Generator::write_scalar_store() {
   const Buffer& buffer = pick(buffers_);
   b_.store(b_.ptr_add(segment(buffer), bounded_index({})), operand(Type::scalar(buffer.dtype)), one_in(3) ? any_mask({}) : Node{});
@@ -246,6 +260,7 @@ void Generator::write_atomic() {
   const Buffer& buffer = counters_[0];
   Node pointer = b_.ptr_add(b_.broadcast(buffer.pointer, shape), bounded_index(shape));
   b_.atomic_add(pointer, operand(Type::tile(buffer.dtype, shape)), one_in(2) ? any_mask(shape) : Node{});
+  if (grid_[0] == 1 && one_in(2)) keep(b_.load(pointer));  // all lanes have added
 }
 
 // --- computation
@@ -372,7 +387,8 @@ void Generator::statement(int depth) {
   if (choice < 44) return write_cast();
   if (choice < 56) return write_load();
   if (choice < 60) return write_scalar_load();
-  if (choice < 70) return write_store();
+  if (choice < 68) return write_store();
+  if (choice < 70) return write_shared_update();
   if (choice < 73) return write_scalar_store();
   if (choice < 76) return write_atomic();
   if (choice < 81) return write_fold(false);

@@ -67,12 +67,12 @@ const Walk kWalks[] = {
      "    %k1 = add %k, %b : i32[16]\n    %k2 = add %k1, %c16 : i32[16]",
      {}},
     {"ByTheLoopIndex",
-     "    %three = const 3 : i32\n    %small = and %i, %three : i32\n    %b = broadcast %small : i32[16]\n    %p2 = "
-     "ptr_add %p, %b : *i32[16]\n    %k2 = add %k, %b : i32[16]",
+     "    %three = const 3 : i32\n    %small = and %i, %three : i32\n    %b = broadcast %small : i32[16]\n"
+     "    %p2 = ptr_add %p, %b : *i32[16]\n    %k2 = add %k, %b : i32[16]",
      {DType::I64, DType::I32}},
     {"ByALoadedScalar",
-     "    %m = load %x : i32\n    %three = const 3 : i32\n    %small = and %m, %three : i32\n    %b = broadcast %small "
-     ": i32[16]\n"
+     "    %m = load %x : i32\n    %three = const 3 : i32\n    %small = and %m, %three : i32\n"
+     "    %b = broadcast %small : i32[16]\n"
      "    %p2 = ptr_add %p, %b : *i32[16]\n    %k2 = add %k, %b : i32[16]",
      {DType::I64, DType::I32}},
     {"ByATile", "    %p2 = ptr_add %p, %a : *i32[16]\n    %k2 = add %k, %a : i32[16]", {DType::I64, DType::I32}, true},

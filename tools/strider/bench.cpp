@@ -54,13 +54,18 @@ std::vector<const Suite*> wanted(const Request& r) {
 // --- JSON
 
 nlohmann::json json_of(const timing::Times& t) {
-  return {{"median_s", t.median()}, {"p20_s", t.quantile(0.2)}, {"p80_s", t.quantile(0.8)}, {"least_s", t.quantile(0)}, {"samples_s", t.samples}};
+  return {{"median_s", t.median()},
+          {"p20_s", t.quantile(0.2)},
+          {"p80_s", t.quantile(0.8)},
+          {"least_s", t.quantile(0)},
+          {"samples_s", t.samples}};
 }
 
 nlohmann::json json_of(std::string_view suite, const Row& row) {
   nlohmann::json j{{"suite", suite}, {"case", row.name}, {"time", json_of(row.times)}};
   if (row.bytes > 0) j.update({{"bytes", row.bytes}, {"gb_per_s", timing::gigabytes_per_second(row.bytes, row.times)}});
-  if (!row.baseline_name.empty()) j.update({{"baseline", row.baseline_name}, {"baseline_time", json_of(row.baseline)}, {"ratio", row.ratio}});
+  if (!row.baseline_name.empty())
+    j.update({{"baseline", row.baseline_name}, {"baseline_time", json_of(row.baseline)}, {"ratio", row.ratio}});
   if (!row.processor.samples.empty()) j["processor_time"] = json_of(row.processor);
   return j;
 }
@@ -76,7 +81,10 @@ void write(const nlohmann::json& report, const std::string& path) {
 void bench(const Request& r) {
   if (r.threads > 0) ::setenv("STRIDER_THREADS", std::to_string(r.threads).c_str(), 1);  // read at the first launch
   std::vector<const Suite*> list = wanted(r);
-  nlohmann::json report{{"strider", kVersion}, {"device", r.device}, {"description", describe_device(r.device)}, {"rows", nlohmann::json::array()}};
+  nlohmann::json report{{"strider", kVersion},
+                        {"device", r.device},
+                        {"description", describe_device(r.device)},
+                        {"rows", nlohmann::json::array()}};
   fmt::print("{}: {}\n", r.device, describe_device(r.device));
   for (const Suite* suite : list) {
     timing::Progress progress;
@@ -104,7 +112,8 @@ void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Time operators, kernels and compilation, beside baselines");
   command->footer(fmt::format("Suites:\n{}\n{}", suites_text(), kAbout));
   command->add_option("SUITE", request->suites, "Suites to run, see below; all of them if none is named");
-  command->add_option("--device", request->device, "cpu, cuda or cuda:1; strider info lists what there is")->capture_default_str();
+  command->add_option("--device", request->device, "cpu, cuda or cuda:1; strider info lists what there is")
+      ->capture_default_str();
   command->add_option("--threads", request->threads, "Threads on a CPU; all processors if not given")->check(CLI::Range(1, 1024));
   command->add_option("--json", request->json, "Write every sample to this file");
   command->add_flag("--quick", request->quick, "Fewer samples: an eighth of the time, and more noise");

@@ -93,9 +93,12 @@ class Demo {
     Elements a = data_.a.to_vector<float>(), b = data_.b.to_vector<float>(), wide = data_.wide.to_vector<float>(),
              row = data_.row.to_vector<float>(), column = data_.column.to_vector<float>();
     auto at = [](const Elements& e, int64_t i) { return static_cast<double>(e[static_cast<size_t>(i)]); };
-    run_add("add(a, row, 0.5)", data_.a, data_.row, [=](int64_t i, int64_t j) { return at(a, i * kColumns + j) + at(row, j) * kAlpha; });
-    run_add("add(column, row, 0.5)", data_.column, data_.row, [=](int64_t i, int64_t j) { return at(column, i) + at(row, j) * kAlpha; });
-    run_add("add(a, b.t(), 0.5)", data_.a, data_.b.t(), [=](int64_t i, int64_t j) { return at(a, i * kColumns + j) + at(b, j * kRows + i) * kAlpha; });
+    run_add("add(a, row, 0.5)", data_.a, data_.row,
+            [=](int64_t i, int64_t j) { return at(a, i * kColumns + j) + at(row, j) * kAlpha; });
+    run_add("add(column, row, 0.5)", data_.column, data_.row,
+            [=](int64_t i, int64_t j) { return at(column, i) + at(row, j) * kAlpha; });
+    run_add("add(a, b.t(), 0.5)", data_.a, data_.b.t(),
+            [=](int64_t i, int64_t j) { return at(a, i * kColumns + j) + at(b, j * kRows + i) * kAlpha; });
     run_add("add(a, wide[:, ::2], 0.5)", data_.a, data_.wide.slice(1, 0, 2 * kColumns, 2),
             [=](int64_t i, int64_t j) { return at(a, i * kColumns + j) + at(wide, 2 * (i * kColumns + j)) * kAlpha; });
   }
@@ -121,7 +124,8 @@ class Demo {
       l1_norm()[cdiv(kCount, kBlock)](data_.line, out, kCount, {{"BLOCK", kBlock}});
       return out;
     };
-    report("l1_norm(line)", operands(data_.line), call, [&](const Tensor& out) { return std::abs(out.item() - wanted) / wanted; });
+    report("l1_norm(line)", operands(data_.line), call,
+           [&](const Tensor& out) { return std::abs(out.item() - wanted) / wanted; });
   }
 
   /// Runs `call` twice and adds a line about it.
@@ -133,10 +137,11 @@ class Demo {
     double error = error_of(result);
     bool right = error < 2e-6;
     all_right_ &= right;
-    table_.add({std::string(name), operand_text, first_elements(result), fmt::format("{:.2f} ms", first), fmt::format("{:.2f} ms", again),
-                fmt::format("{:.1e}", error), right ? "ok" : "WRONG"});
+    table_.add({std::string(name), operand_text, first_elements(result), fmt::format("{:.2f} ms", first),
+                fmt::format("{:.2f} ms", again), fmt::format("{:.1e}", error), right ? "ok" : "WRONG"});
   }
-  void report(std::string_view name, const std::string& operand_text, const std::function<Tensor()>& call, const Reference& reference) {
+  void report(std::string_view name, const std::string& operand_text, const std::function<Tensor()>& call,
+              const Reference& reference) {
     report(name, operand_text, call, [&](const Tensor& result) { return difference(result, reference); });
   }
 
@@ -171,10 +176,11 @@ std::vector<std::string> kinds_of_devices() {
 }
 
 void demo() {
-  fmt::print("add  = [](auto x, auto y, auto alpha) {{ return x + y * alpha; }}\n"
-             "gelu = [](auto x) {{ return 0.5 * x * (1.0 + erf(x * M_SQRT1_2)); }}\n"
-             "l1_norm: a tile kernel that adds the sum of its block to the result atomically\n"
-             "Operands that are not contiguous are shown as shape by strides. Errors are to plain C++ in double, relative above 1.\n");
+  fmt::print(
+      "add  = [](auto x, auto y, auto alpha) {{ return x + y * alpha; }}\n"
+      "gelu = [](auto x) {{ return 0.5 * x * (1.0 + erf(x * M_SQRT1_2)); }}\n"
+      "l1_norm: a tile kernel that adds the sum of its block to the result atomically\n"
+      "Operands that are not contiguous are shown as shape by strides. Errors are to plain C++ in double, relative above 1.\n");
   bool all_right = true;
   for (const std::string& device : kinds_of_devices()) {
     Demo one(device);

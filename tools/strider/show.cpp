@@ -51,7 +51,8 @@ void list() {
 std::string variant(const ops::Builtin& b, const Request& r) {
   std::vector<std::string> known = ops::variants(b);
   if (is_operator(b)) {
-    if (r.block) user_error("{} is an operator: the planner chooses its block; --layout can be {}", b.name, fmt::join(known, ", "));
+    if (r.block)
+      user_error("{} is an operator: the planner chooses its block; --layout can be {}", b.name, fmt::join(known, ", "));
     if (r.layout.empty()) return known[0];
     if (std::find(known.begin(), known.end(), r.layout) != known.end()) return r.layout;
     user_error("there is no layout {}; there are {}", r.layout, fmt::join(known, ", "));
@@ -116,7 +117,8 @@ void add_show(CLI::App& app) {
   CLI::App* command = app.add_subcommand("show", "Print a built-in operator or kernel at any stage of its way to machine code");
   command->footer(kAbout);
   command->add_option("NAME", request->name, "A built-in operator or kernel");
-  command->add_option("--target", request->target, "A processor, such as cpu or cuda:sm_90; strider info lists them")->capture_default_str();
+  command->add_option("--target", request->target, "A processor, such as cpu or cuda:sm_90; strider info lists them")
+      ->capture_default_str();
   command->add_option("--stage", request->stage, "How far to go, see below")->capture_default_str();
   command->add_option("--layout", request->layout, "Of an operator: how its f32 matrices lie in memory");
   command->add_option("--block", request->block, "Of a kernel: the elements of a tile");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first call of an operator costs: tracing, planning, every pass, LLVM, loading, and the launch itself.
-#include <fmt/format.h>
-
 #include <chrono>
 #include <ctime>
 
+#include "backend/backend.h"
+#include "pass/pipeline.h"
+#include "runtime/generate.h"
 #include "suites.h"
 
 #include <strider/device.h>
@@ -39,40 +40,84 @@ Value chain(Value x, int count, bool functions, int seed) {
   return x;
 }
 
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+struct Size {
+  const char* name;
+  int count;
+  bool functions;
+};
+constexpr Size kSizes[] = {
+    {"1 op", 1, false}, {"8 ops", 8, false}, {"64 ops", 64, false}, {"64 ops, 8 of them exp, tanh, erf, log", 64, true}};
 
-/// The first call of a new operator, added to the row.
-void take_sample(Runner& r, const Tensor& x, int count, bool functions, int seed, Row& row) {
-  double worked = processor_seconds();
-  auto start = std::chrono::steady_clock::now();
-  auto op = pointwise("fresh", [=](const Value& v) { return chain(v, count, functions, seed); });
-  Tensor y = op(x);
+auto fresh_operator(const Size& size, int seed) {
+  return pointwise("fresh", [=](const Value& v) { return chain(v, size.count, size.functions, seed); });
+}
+
+/// Adds samples of the clock and of the processors to a row.
+class Stopwatch {
+ public:
+  explicit Stopwatch(Row& row) : row_(row) {}
+  ~Stopwatch() {
+    row_.times.samples.push_back(std::chrono::duration<double>(Clock::now() - start_).count());
+    row_.processor.samples.push_back(processor_seconds() - worked_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+  Row& row_;
+  double worked_ = processor_seconds();
+  Clock::time_point start_ = Clock::now();
+};
+
+void first_call(Runner& r, const Tensor& x, const Size& size, int seed, Row& row) {
+  Stopwatch watch(row);
+  Tensor y = fresh_operator(size, seed)(x);
   r.device_object().synchronize();
-  row.times.samples.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  row.processor.samples.push_back(processor_seconds() - worked);
+}
+
+ir::Function tile_kernel(const detail::OperatorDecl& op, const Tensor& x, const Target& target) {
+  planner::ArgumentType argument{true, x.dtype()};
+  planner::Operand operands[] = {{planner::Role::Output, x.dtype(), nullptr, &x.shape(), &x.strides()},
+                                 {planner::Role::Input, x.dtype(), x.data(), &x.shape(), &x.strides()}};
+  return generate(op, type_operator(op, {&argument, 1}), planner::plan(operands, target).key);
+}
+
+/// The same step by step, as runtime/compile.cpp takes them.
+constexpr const char* kSteps[] = {"  of that: tracing and the tile kernel", "  passes, to lane form", "  code", "  loading"};
+void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row> rows) {
+  Device& device = r.device_object();
+  const Target& target = device.target();
+  auto timed = [&](size_t step, const auto& f) {
+    Stopwatch watch(rows[step]);
+    return f();
+  };
+  ir::Function tile = timed(0, [&] { return tile_kernel(fresh_operator(size, seed).untyped().declaration(), x, target); });
+  ir::Function lanes = timed(1, [&] { return pass::lower(pass::prepare(tile), target); });
+  Binary binary = timed(2, [&] { return compiler_for(target).compile(lanes, target); });
+  timed(3, [&] { return device.load(binary); });
 }
 
 }  // namespace
 
 void run_compile(Runner& r) {
-  struct Size {
-    const char* name;
-    int count;
-    bool functions;
-  };
-  constexpr Size kSizes[] = {{"1 op", 1, false}, {"8 ops", 8, false}, {"64 ops", 64, false}, {"64 ops, 8 of them exp, tanh, erf, log", 64, true}};
+  const int samples = r.is_quick() ? 5 : 21;
   Tensor x = full({1 << 16}, 0.5, {f32, r.device()});
   int seed = 1;
   bool is_first = stats().compiles == 0;
   Row cold{"1 op, the first of the process"};
-  take_sample(r, x, 1, false, seed++, cold);
+  first_call(r, x, kSizes[0], seed++, cold);
   if (is_first) r.add(cold);
   for (const Size& size : kSizes) {
     r.progress().show(size.name);
     Row row{size.name};
-    for (int k = 0; k < (r.is_quick() ? 5 : 21); ++k) take_sample(r, x, size.count, size.functions, seed++, row);
+    for (int k = 0; k < samples; ++k) first_call(r, x, size, seed++, row);
     r.add(row);
   }
+  std::vector<Row> parts;
+  for (const char* step : kSteps) parts.push_back({step});
+  for (int k = 0; k < samples; ++k) steps(r, x, kSizes[std::size(kSizes) - 1], seed++, parts);
+  for (const Row& row : parts) r.add(row);
 }
 
 }  // namespace strider::tool

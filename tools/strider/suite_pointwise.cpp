@@ -22,7 +22,8 @@ template <class View>
 Case add_of(const Runner& r, std::string name, const Dims& a_shape, const Dims& b_shape, const Dims& result, View view) {
   auto a = r.inputs(a_shape), b = r.inputs(b_shape), c = r.outputs(result);
   int64_t elements = a[0].elements() + b[0].elements() + c[0].elements();
-  return {std::move(name), elements * kBytes, [=](int64_t call) { ops::add(of_call(a, call), view(of_call(b, call)), out(of_call(c, call))); }};
+  return {std::move(name), elements * kBytes,
+          [=](int64_t call) { ops::add(of_call(a, call), view(of_call(b, call)), out(of_call(c, call))); }};
 }
 
 Tensor as_is(const Tensor& t) { return t; }
@@ -45,7 +46,8 @@ void run_layouts(Runner& r) {
   r.compare_with_copy(add_of(r, fmt::format("a + b.T, {}^2", n), {n, n}, {n, n}, {n, n}, transposed));
   if (r.is_gpu()) return;
   constexpr int64_t kUneven = 4000;  // rows that are no power of two apart
-  r.compare_with_copy(add_of(r, fmt::format("a + b.T, {}^2", kUneven), {kUneven, kUneven}, {kUneven, kUneven}, {kUneven, kUneven}, transposed));
+  r.compare_with_copy(
+      add_of(r, fmt::format("a + b.T, {}^2", kUneven), {kUneven, kUneven}, {kUneven, kUneven}, {kUneven, kUneven}, transposed));
 }
 
 }  // namespace strider::tool

@@ -24,8 +24,9 @@ bool Shadow::note(Cell& cell, const Access& access, uint32_t epoch) {
   }
   const uint32_t touches = cell.touches | touch;
   if (cell.actor != access.actor) {
+    const bool repeated = access.harmless && access.statement.id == cell.statement;
     const bool store = touch == static_cast<uint32_t>(Touch::Store);
-    if (touches != touch || (store && !access.harmless)) return true;
+    if (touches != touch || (store && !repeated)) return true;
     cell.actor = Conflict::kMany;
   }
   // The strongest touch is part of any later conflict, so its statement is the one to name.

@@ -40,8 +40,8 @@ int64_t Facts::found_divisor(Value v, int depth) const {
     case Op::Xor: return std::min(of(0), of(1));
     case Op::Mul: return std::min(kMost, of(0) * of(1));
     case Op::And: return std::max(of(0), of(1));
-    case Op::Neg:
-    case Op::Cast: return of(0);
+    case Op::Neg: return of(0);
+    case Op::Cast: return n.type.dtype == DType::Bool ? 1 : of(0);
     case Op::Where: return std::min(of(1), of(2));
     case Op::Minimum:
     case Op::Maximum: return std::min(of(0), of(1));
