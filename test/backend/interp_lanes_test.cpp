@@ -203,7 +203,7 @@ std::string race_of(Op first, Op second, Space space) {
   for (int k = 0; k < 2; ++k)
     when(b, b.binary(Op::Eq, id, b.i32(k)), [&] {
       if (ops[k] == Op::Load) b.load(word);
-      if (ops[k] == Op::Store) b.store(word, b.i32(1));
+      if (ops[k] == Op::Store) b.store(word, b.i32(k + 1));
       if (ops[k] == Op::AtomicAdd) b.atomic_add(word, b.i32(1));
     });
   std::vector<int32_t> x_data(1);
@@ -246,7 +246,7 @@ std::string common_store(Space space, ValueFn value) {
   return Launch().array("x", x_data).run(in_lane_form(b, 4, 4));
 }
 
-TEST(LaneInterpreterReports, ThreadsMayAgreeOnWhatOneGlobalStoreWrites) {
+TEST(LaneInterpreterReports, ThreadsMayAgreeOnWhatGlobalStoresWrite) {
   EXPECT_EQ(common_store(Space::Global, [](Builder& b, Value) { return b.i32(5); }), "");
   EXPECT_NE(common_store(Space::Global, [](Builder&, Value id) { return id; }), "");
   EXPECT_NE(common_store(Space::Shared, [](Builder& b, Value) { return b.i32(5); }), "");

@@ -26,7 +26,7 @@ void expect_race(const Kernel& k) {
   SCOPED_TRACE(k.name);
   Outcome tiles = run_tiles(k, k.program);
   EXPECT_GT(count(tiles, ReportKind::Race), 0) << interp::to_string(tiles.reports);
-  for (int threads : {1, 32, 128}) {
+  for (int threads : {1, 4, 32, 128}) {
     Outcome lanes = run_lowered(k, threads);
     EXPECT_GT(count(lanes, ReportKind::Race), 0) << threads << " threads\n" << interp::to_string(lanes.reports);
   }
@@ -75,7 +75,7 @@ TEST(Races, AtomicsOfAllProgramsAreNone) {
 TEST(Races, LanesThatStoreOneValueAreNone) {
   Kernel k = kernel("one_value", {1, 1, 1}, {output<int>(1)}, [](tl::Ptr<int> x) { tl::store(x + tl::arange(0, 64) * 0, 7); });
   EXPECT_TRUE(run_tiles(k, k.program).reports.empty());
-  for (int threads : {1, 32, 128}) EXPECT_EQ(interp::to_string(run_lowered(k, threads).reports), "");
+  for (int threads : {1, 4, 32, 128}) EXPECT_EQ(interp::to_string(run_lowered(k, threads).reports), "");
 }
 
 TEST(Bounds, AccessesOutsideOfABufferAreReported) {

@@ -130,8 +130,8 @@ bool ProgramMemory::permitted(const Site& site, Actor at, uint64_t pointer) {
   return false;
 }
 
-/// `repeats_value`: the store leaves memory as it is, which is no conflict between threads in one statement: tile form
-/// allows lanes to agree on what they store.
+/// `repeats_value`: the store leaves memory as it is, which is no conflict between threads: tile form allows lanes to
+/// agree on what they store.
 void ProgramMemory::note(const Site& site, Actor at, uint64_t pointer, bool repeats_value) {
   if (!options_.check_races || site.space == Space::Local) return;
   Shadow::Access access{pointer, site.bytes, site.touch, program_, site.statement, false};

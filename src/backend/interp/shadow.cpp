@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cell holds the one actor that touched the byte, or "many" where only loads, only atomics, or only harmless stores of
-// one statement did. An access by another actor fits if the byte can become, or stay, of "many".
+// A cell holds the one actor that touched the byte, or "many" where only loads, only atomics, or only harmless stores did. An access by another actor fits if the byte can become, or stay, of "many".
 #include "backend/interp/shadow.h"
 
 namespace strider::interp {
@@ -24,9 +23,8 @@ bool Shadow::note(Cell& cell, const Access& access, uint32_t epoch) {
   }
   const uint32_t touches = cell.touches | touch;
   if (cell.actor != access.actor) {
-    const bool repeated = access.harmless && access.statement.id == cell.statement;
     const bool store = touch == static_cast<uint32_t>(Touch::Store);
-    if (touches != touch || (store && !repeated)) return true;
+    if (touches != touch || (store && !access.harmless)) return true;
     cell.actor = Conflict::kMany;
   }
   // The strongest touch is part of any later conflict, so its statement is the one to name.

@@ -31,7 +31,7 @@ class Shadow {
     Touch touch;
     uint32_t actor;
     ir::Value statement;
-    bool harmless;  // a store of what is there already: no conflict with a store by the same statement
+    bool harmless;  // a store of what is there already: no conflict with other stores
   };
 
   /// Actors from here on are ordered after all so far: a barrier, or a new statement.
