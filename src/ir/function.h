@@ -34,6 +34,7 @@ enum NodeFlags : uint8_t {
   kInline = 1 << 2,       // not placed: computed anew where it is used
   kNoWrap = 1 << 3,       // integer add, sub, mul: whoever wrote it promises that no lane overflows
   kStaged = 1 << 4,       // read by others along its first axis rather than its last (pass/stage)
+  kLikely = 1 << 5,       // if: the first region is what runs nearly always; the second should be small rather than fast
 };
 
 struct Node {

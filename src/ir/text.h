@@ -36,6 +36,7 @@ inline constexpr FlagName kFlagNames[] = {
     {kInline, false, "inline"},
     {kNoWrap, false, "no_wrap"},
     {kStaged, false, "staged"},
+    {kLikely, false, "likely"},
 };
 
 /// What stands before region k of an op with two of them.

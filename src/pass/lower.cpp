@@ -25,6 +25,7 @@ constexpr int kMostLanes = 64;
 constexpr int kMostVectorBytes = 128;  // of the widest type, when the vector is chosen for the narrowest
 constexpr int kVectorsPerThread = 4;   // of the largest tile
 constexpr int64_t kUsualThreads = 128;
+constexpr int64_t kLongProgram = 120;  // operations on tiles, in both copies of a split body
 
 bool is_tile(const Type& t) { return !t.is_void && t.shape.rank() > 0; }
 
@@ -48,14 +49,20 @@ int choose_lanes(const Function& f, const Target& target) {
   return std::max(1, std::min({bytes / narrowest, kMostVectorBytes / widest, kMostLanes}));
 }
 
-/// Threads of a program: a few vectors of the largest tile for each, within the target's limits.
+/// Threads of a program: a few vectors of the largest tile for each, within the target's limits. Long programs get more
+/// threads with fewer vectors: their latency is hidden by arithmetic, and each vector is one more copy to compile.
 int choose_threads(const Function& f, const Target& target, int lanes) {
   if (target.max_threads == 1) return 1;
-  int64_t largest = 1;
-  for (uint32_t id = 0; id < f.size(); ++id)
-    if (const Type& t = f.type(Value{id}); is_tile(t)) largest = std::max(largest, t.elements());
+  int64_t largest = 1, operations = 0;
+  for (uint32_t id = 0; id < f.size(); ++id) {
+    const Node& n = f[Value{id}];
+    if (!is_tile(n.type)) continue;
+    largest = std::max(largest, n.type.elements());
+    operations += is_pointwise(n.op);
+  }
   int64_t vectors = round_up_to_power(largest) / lanes;
-  int64_t wanted = std::max(std::min(vectors, kUsualThreads), vectors / kVectorsPerThread);
+  int64_t usual = operations < kLongProgram ? kUsualThreads : 2 * kUsualThreads;
+  int64_t wanted = std::max(std::min(vectors, usual), vectors / kVectorsPerThread);
   return static_cast<int>(std::clamp<int64_t>(wanted, target.warp, target.max_threads));
 }
 

@@ -428,6 +428,7 @@ void Writer::write_copy(Value v) {
   if (n.op == Op::Yield) return b_.yield(operands);
   if (n.region_count == 0) return define(v, b_.emit(n.op, operands, n.imm, &n.type));
   Value owner = b_.open(n.op, operands, n.imm, n.type, n.region_count);
+  b_.set_flags(owner, n.flags);
   define(v, owner);
   for (int k = 0; k < n.region_count; ++k) {
     const Region& region = f_.region(v, k);

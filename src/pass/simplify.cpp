@@ -132,6 +132,7 @@ void Simplifier::rebuild(Value owner, const Slots& slots) {
   if (node.op != Op::If)
     for (int k : slots.kept) operands.push_back(map(from.operand(owner, leading + k)));
   Value copied = b.open(node.op, operands, node.imm, node.type, node.region_count);
+  b.set_flags(copied, node.flags);
   set(owner, copied);
   for (int k = 0; k < node.region_count; ++k) rebuild_region(owner, k, copied, slots);
 }

@@ -290,6 +290,7 @@ void Splitter::with_true(std::span<const Bound> bounds, const std::function<void
 /// if (all masks hold) the program without them, else the program.
 void Splitter::split_program(std::span<const Bound> bounds, Value all_hold) {
   Value branch = b.open(Op::If, {{all_hold}}, 0, Type::none(), 2);
+  b.set_flags(branch, kLikely);
   auto write = [&](int region) {
     b.begin_region(branch, region, {});
     visit_body(0);

@@ -166,13 +166,13 @@ llvm::Value* add_offset(Emitter& e, ir::Value v) {
   return e.b.CreateGEP(e.memory_element(e.f.type(v).dtype), e.operand(v, 0), extended);
 }
 
-llvm::Value* negate_shorts(Emitter& e, ir::Value v) {
+/// A function of one scalar, in each lane.
+llvm::Value* lane_by_lane(Emitter& e, ir::Value v, llvm::Value* (*f)(Emitter&, llvm::Value*)) {
   llvm::Value* x = e.operand(v, 0);
   int64_t lanes = e.f.type(v).elements();
-  if (lanes == 1) return e.spelling.negate_short(e, x);
+  if (lanes == 1) return f(e, x);
   llvm::Value* all = llvm::PoisonValue::get(x->getType());
-  for (int64_t k = 0; k < lanes; ++k)
-    all = e.b.CreateInsertElement(all, e.spelling.negate_short(e, e.lane(x, k)), static_cast<uint64_t>(k));
+  for (int64_t k = 0; k < lanes; ++k) all = e.b.CreateInsertElement(all, f(e, e.lane(x, k)), static_cast<uint64_t>(k));
   return all;
 }
 
@@ -193,7 +193,11 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
     case Op::Bitcast: return e.b.CreateBitCast(e.operand(v, 0), e.type(node.type));
     case Op::Cast: return from.is_pointer() ? e.operand(v, 0) : emit_cast(e, e.operand(v, 0), from.dtype, node.type.dtype);
     case Op::Neg:
-      if (e.spelling.negate_short && is_int(from.dtype) && bits_of(from.dtype) == 16) return negate_shorts(e, v);
+      if (e.spelling.negate_short && is_int(from.dtype) && bits_of(from.dtype) == 16)
+        return lane_by_lane(e, v, e.spelling.negate_short);
+      break;
+    case Op::Sqrt:
+      if (e.spelling.square_root && from.dtype == DType::F32) return lane_by_lane(e, v, e.spelling.square_root);
       break;
     default: break;
   }

@@ -43,6 +43,7 @@ struct Spelling {
   llvm::Value* (*exchange)(Emitter&, llvm::Value* word, int64_t xor_mask);  // of one i32
   llvm::Value* (*pack_bytes)(Emitter&, llvm::Value* bytes);  // <4 x i8> to i32 where LLVM must not see a cast; null: a cast
   llvm::Value* (*negate_short)(Emitter&, llvm::Value* x);     // one i16; null: as other integers
+  llvm::Value* (*square_root)(Emitter&, llvm::Value* x);      // one f32; null: llvm.sqrt
 };
 const Spelling& spelling_of(Isa isa);
 

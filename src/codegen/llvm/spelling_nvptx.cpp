@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX: a program is a block of threads, its scratch the block's dynamic shared memory, the grid's axes x, y and z.
+#include <cmath>
+
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/MDBuilder.h>
@@ -123,6 +125,23 @@ llvm::Value* negate_short(Emitter& e, llvm::Value* x) {
   return e.b.CreateTrunc(negated, x->getType());
 }
 
+/// sqrt.rn.f32 without its branches, which take ptxas most of the time of a long kernel. The estimate is good to 2^-22.9, so one
+/// step with fma rounds correctly wherever nothing leaves the normal range: small numbers are scaled by an even power.
+llvm::Value* square_root(Emitter& e, llvm::Value* x) {
+  llvm::Type* type = e.b.getFloatTy();
+  auto number = [&](double value) { return llvm::ConstantFP::get(type, value); };
+  auto fma = [&](llvm::Value* a, llvm::Value* b, llvm::Value* c) { return e.b.CreateIntrinsic(type, Intrinsic::fma, {a, b, c}); };
+  llvm::Value* is_small = e.b.CreateFCmpOLT(x, number(0x1p-96));
+  llvm::Value* scaled = e.b.CreateFMul(x, e.b.CreateSelect(is_small, number(0x1p64), number(1)));
+  llvm::Value* inverse = e.b.CreateIntrinsic(type, Intrinsic::nvvm_rsqrt_approx_ftz_f, {scaled});
+  llvm::Value* root = e.b.CreateFMul(scaled, inverse);
+  llvm::Value* rest = fma(e.b.CreateFNeg(root), root, scaled);
+  root = fma(rest, e.b.CreateFMul(inverse, number(0.5)), root);
+  root = e.b.CreateFMul(root, e.b.CreateSelect(is_small, number(0x1p-32), number(1)));
+  llvm::Value* is_own_root = e.b.CreateOr(e.b.CreateFCmpOEQ(x, number(0)), e.b.CreateFCmpOEQ(x, number(HUGE_VAL)));
+  return e.b.CreateSelect(is_own_root, x, root);
+}
+
 }  // namespace
 
 constexpr Spelling kNvptxSpelling = {
@@ -137,6 +156,7 @@ constexpr Spelling kNvptxSpelling = {
     .exchange = exchange,
     .pack_bytes = pack_bytes,
     .negate_short = negate_short,
+    .square_root = square_root,
 };
 
 }  // namespace strider::codegen

@@ -83,6 +83,7 @@ constexpr Spelling kX86Spelling = {
     .exchange = exchange,
     .pack_bytes = nullptr,
     .negate_short = nullptr,
+    .square_root = nullptr,
 };
 
 }  // namespace strider::codegen

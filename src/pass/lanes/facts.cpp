@@ -14,7 +14,10 @@ namespace {
 constexpr int64_t kMost = 1 << 20;  // enough for every question, small enough not to overflow
 constexpr int64_t kScratchAlignment = 64;
 
-int64_t power_in(int64_t n) { return n == 0 ? kMost : std::min<int64_t>(kMost, n & -n); }
+int64_t power_in(int64_t n) {
+  auto bits = static_cast<uint64_t>(n);
+  return n == 0 ? kMost : static_cast<int64_t>(std::min<uint64_t>(kMost, bits & (~bits + 1)));
+}
 
 bool is_kernel_param(const Function& f, Value v) {
   auto params = f.params();

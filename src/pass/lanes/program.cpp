@@ -3,6 +3,7 @@
 #include "pass/lanes/program.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "pass/index_map.h"
@@ -106,6 +107,37 @@ void LaneProgram::phase() {
 
 Layout LaneProgram::layout_of(const Shape& shape) const { return make_layout(squeeze(shape), lanes_, threads_); }
 
+/// A nest that rarely runs is a loop over single lanes where masked vectors become branches anyway: less code to compile.
+Layout LaneProgram::layout_of_nest(Value nest) const {
+  bool is_small = in_rare_region_ && !target_.masked_blocks && uses_only_own_values(nest);
+  return is_small ? make_layout(squeeze(f_[nest].type.shape), 1, threads_) : layout_of(f_[nest].type.shape);
+}
+
+/// True if no tile is kept from or for other nests: then the nest may have a layout of its own.
+bool LaneProgram::uses_only_own_values(Value nest) const {
+  const auto& body = f_.region(nest, 0).body;
+  std::unordered_set<uint32_t> own;
+  for (Value s : body) {
+    const Node& n = f_[s];
+    if (n.op == Op::Reduce || n.op == Op::Scan || (n.flags & (kKeepPrivate | kKeepShared))) return false;
+    for (Value o : f_.operands(s))
+      if (!is_slotwise(o, own)) return false;
+    own.insert(s.id);
+  }
+  return true;
+}
+
+/// True if `v` needs no tile but inline ones and those of `own`, which it joins then.
+bool LaneProgram::is_slotwise(Value v, std::unordered_set<uint32_t>& own) const {
+  const Node& n = f_[v];
+  if (n.type.is_scalar() || own.contains(v.id)) return true;
+  if (!(n.flags & kInline)) return false;
+  for (Value o : f_.operands(v))
+    if (!is_slotwise(o, own)) return false;
+  own.insert(v.id);
+  return true;
+}
+
 /// The number, among the threads that own different lanes, of this one.
 Value LaneProgram::owner_thread(const Layout& layout) {
   if (layout.threads == 1) return b_.i32(0);
@@ -157,7 +189,7 @@ void LaneProgram::each_slot(const Layout& layout, const SlotFn& body) {
 void LaneProgram::each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body) {
   int64_t total = 1;
   for (int64_t c : counts) total *= c;
-  bool written_out = total <= target_.unroll_slots;
+  bool written_out = total <= target_.unroll_slots && !(in_rare_region_ && layout.lanes == 1);
   std::vector<Value> position(layout.rank());
   std::function<void(int)> walk = [&](int axis) {
     if (axis == layout.rank()) return body(make_slot(layout, position));
@@ -200,7 +232,7 @@ uint8_t LaneProgram::keep_flags(Value v, const Layout& layout) const {
 
 void LaneProgram::lower_nest(Value v) {
   if (is_block_transpose(v)) return lower_block_transpose(v);
-  Pass pass(layout_of(f_[v].type.shape));
+  Pass pass(layout_of_nest(v));
   pass_ = &pass;
   choose_group(v);
   const auto& body = f_.region(v, 0).body;
@@ -408,7 +440,14 @@ void LaneProgram::lower_while(Value v) {
 void LaneProgram::lower_if(Value v) {
   auto given = f_.operands(f_.region(v, 0).body.back());
   std::vector<Storage> tiles = allocate_carried(v, given);
-  auto branch = [&](int k) { return [&, k](std::span<const Value>) { return lower_yielding(f_.region_of(v, k), tiles, false); }; };
+  auto branch = [&](int k) {
+    return [&, k](std::span<const Value>) {
+      bool before = std::exchange(in_rare_region_, in_rare_region_ || (k == 1 && (f_[v].flags & kLikely)));
+      Values yielded = lower_yielding(f_.region_of(v, k), tiles, false);
+      in_rare_region_ = before;
+      return yielded;
+    };
+  };
   Values results = b_.if_else(map_[f_.operand(v, 0).id], branch(0), branch(1));
   bind_results(v, given, results, tiles);
 }

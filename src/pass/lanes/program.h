@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/builder.h"
 #include "ir/target.h"
@@ -97,6 +98,9 @@ class LaneProgram {
 
   // program.cpp: passes over index spaces
   Layout layout_of(const ir::Shape& shape) const;
+  Layout layout_of_nest(Value nest) const;
+  bool uses_only_own_values(Value nest) const;
+  bool is_slotwise(Value v, std::unordered_set<uint32_t>& own) const;
   void each_slot(const Layout& layout, const SlotFn& body);
   void each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body);
   Slot make_slot(const Layout& layout, std::span<const Value> position);
@@ -170,6 +174,7 @@ class LaneProgram {
   std::unordered_map<uint32_t, Storage> storage_;           // of kept tiles, by source value
   std::unordered_map<uint32_t, Fold> fold_;                 // by owner
   Pass* pass_ = nullptr;
+  bool in_rare_region_ = false;                             // code that should be small rather than fast
   std::vector<std::vector<Value>> results_;                 // of each region op
 };
 
