@@ -46,7 +46,7 @@ step() {
 }
 
 run_tests() {
-  STRIDER_FUZZ_SECONDS=${STRIDER_FUZZ_SECONDS:-20} ours 150 strider_tests --gtest_brief=1 --gtest_output="json:$out/tests.json" \
+  STRIDER_FUZZ_SECONDS=${STRIDER_FUZZ_SECONDS:-20} ours 240 strider_tests --gtest_brief=1 --gtest_output="json:$out/tests.json" \
     --gtest_filter='*cuda*:*Cuda*:*CUDA*:*gpu*:*Gpu*:Fuzz.RandomProgramsGiveOneAnswer'
 }
 

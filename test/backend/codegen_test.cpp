@@ -98,10 +98,11 @@ TEST(Ptx, NeitherContractsNorFlushes) {
 }
 
 TEST(Ptx, DividesAndTakesRootsExactly) {
-  Function f = block_kernel(DType::F32, 1, [](Builder& b, Value x) { return b.binary(Op::Div, b.unary(Op::Sqrt, x), b.add(x, x)); }, 32);
-  std::string text = ptx_of(f);
-  EXPECT_EQ(count(text, R"(sqrt\.rn\.f32)"), 1) << text;
-  EXPECT_EQ(count(text, R"(div\.rn\.f32)"), 1) << text;
+  auto f = [](DType dtype) {
+    return ptx_of(block_kernel(dtype, 1, [](Builder& b, Value x) { return b.binary(Op::Div, b.unary(Op::Sqrt, x), b.add(x, x)); }, 32));
+  };
+  EXPECT_EQ(count(f(DType::F64), R"(sqrt\.rn\.f64)"), 1) << f(DType::F64);
+  for (DType dtype : {DType::F32, DType::F64}) EXPECT_EQ(count(f(dtype), R"(div\.rn\.f\d\d)"), 1) << f(dtype);
 }
 
 /// Roots begin with an estimate (library tests show that they end correctly rounded); nothing else is approximate.
