@@ -16,7 +16,7 @@ build: setup ## build the library, the tool, the tests and the examples in build
 	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
 	cmake --build build -j $(JOBS)
 
-demo: build ## run the examples
+demo: build ## run the main job and the examples
 	@scripts/demo.sh
 
 test: build ## run every test, then the core tests under the sanitizers
@@ -28,8 +28,11 @@ asan: setup ## run the core tests with the address and undefined-behaviour sanit
 tsan: setup ## run the tests of the thread pool and the runtime with the thread sanitizer
 	@scripts/sanitize.sh tsan base runtime
 
-bench: build ## run the benchmarks
-	@set -e; for program in build/bench/*; do if [ -f $$program ] && [ -x $$program ]; then $$program; fi; done
+bench: ## run the benchmarks, then Strider beside libtorch (installs libtorch-dev)
+	@scripts/setup.sh libtorch-dev
+	@$(MAKE) --no-print-directory build
+	build/strider bench
+	build/bench/strider-peers
 
 format: ## format the sources in place
 	$(SOURCES) | xargs -r clang-format -i

@@ -12,4 +12,5 @@ shift
 
 cmake --preset "$preset" --log-level=WARNING >/dev/null
 cmake --build "build-$preset" -j "${JOBS:-$(nproc)}" --target strider_tests
-"build-$preset/strider_tests" "${@/#/--folder=}"
+labels=$(IFS='|'; echo "$*")
+ctest --test-dir "build-$preset" -j "${JOBS:-$(nproc)}" --verbose --no-tests=error -L "^($labels)\$"

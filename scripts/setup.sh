@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that Strider is built with, those that are missing only.
+# Installs the Debian packages that Strider is built with, those that are missing only: setup.sh [further package...]
 set -euo pipefail
 
 packages=(
@@ -9,6 +9,7 @@ packages=(
   libclc-19
   libfmt-dev libxxhash-dev libcli11-dev nlohmann-json3-dev
   libgtest-dev librapidcheck-dev libmpfr-dev libgmp-dev
+  "$@"
 )
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

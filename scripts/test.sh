@@ -16,7 +16,7 @@ step() {
 # Adds up the numbers in GoogleTest's closing lines of one kind.
 total() { grep -oE "\[ +$1 +\] [0-9]+ tests?[.,]" "$log" | grep -oE '[0-9]+' | awk '{ n += $1 } END { print n + 0 }'; }
 
-step ctest --test-dir build --verbose --no-tests=error
+step ctest --test-dir build -j "${JOBS:-$(nproc)}" --verbose --no-tests=error
 step scripts/sanitize.sh asan
 
 passed=$(total PASSED)

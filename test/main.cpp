@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The test program.  `--folder=NAME` runs the tests whose source lies in test/NAME and may be given several
-// times; all of GoogleTest's own flags work as well.
+// times; all of GoogleTest's own flags work as well. With folders, a filter can only take tests away: --gtest_filter=-NAME.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,6 +53,7 @@ std::string filter_of(const std::vector<std::string>& folders) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const std::vector<std::string> folders = take_folders(argc, argv);
-  if (!folders.empty()) GTEST_FLAG_SET(filter, filter_of(folders));
+  const std::string given = GTEST_FLAG_GET(filter);
+  if (!folders.empty()) GTEST_FLAG_SET(filter, filter_of(folders) + (given.starts_with('-') ? given : ""));
   return RUN_ALL_TESTS();
 }
