@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "backend/backend.h"
 #include "base/error.h"
 
 #include <strider/ops.h>
@@ -36,6 +37,8 @@ const Kernel& l1_norm_kernel() {
     tl::atomic_add(out, tl::sum(tl::abs(tl::load(x + i, i < n, 0.0f))));
   }, {"x", "out", "n"});
 }
+
+int64_t sum_block(const Device& device) { return device.target().max_threads == 1 ? 16384 : 4096; }
 
 const Kernel& softmax_kernel() {
   return make("softmax", [](tl::Ptr<> x, tl::Ptr<> out, tl::i64 x_stride, tl::i64 out_stride, tl::i32 columns, Block block) {
@@ -86,10 +89,9 @@ int64_t block_for(int64_t columns) { return static_cast<int64_t>(std::bit_ceil(s
 
 Tensor l1_norm(const TensorView& x) {
   if (x.dtype() != DType::F32 || !x.is_contiguous()) user_error("l1_norm: expected a contiguous tensor of f32");
-  constexpr int64_t kBlock = 4096;
   Tensor out = zeros({}, {x.dtype(), x.device()});
-  int64_t n = x.elements();
-  if (n > 0) l1_norm_kernel()[cdiv(n, kBlock)](x, out, n, {{"BLOCK", kBlock}});
+  int64_t n = x.elements(), block = sum_block(x.device_object());
+  if (n > 0) l1_norm_kernel()[cdiv(n, block)](x, out, n, {{"BLOCK", block}});
   return out;
 }
 

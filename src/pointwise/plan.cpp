@@ -279,7 +279,7 @@ struct Block {
   int32_t m, n;
 };
 // Preferred shapes first; the first that fits the sizes well is taken.
-constexpr Block kRowsOneThread[] = {{16, 1024}, {1, 8192}, {128, 128}, {2048, 8}, {4, 64}};
+constexpr Block kRowsOneThread[] = {{8, 4096}, {16, 1024}, {1, 8192}, {128, 128}, {2048, 8}, {4, 64}};
 constexpr Block kRowsManyThreads[] = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
 constexpr Block kTilesOneThread[] = {{64, 64}, {512, 8}, {8, 512}};
 constexpr Block kTilesManyThreads[] = {{64, 64}, {128, 8}, {8, 128}};
@@ -407,7 +407,7 @@ void step::note_facts(Plan& p, const Target& target) {
   note_in_place(p);
   constexpr int kWideAccess = 4;  // log2 of 16 bytes
   bool is_gpu = target.max_threads > 1;
-  int wanted = is_gpu ? kWideAccess : std::bit_width(static_cast<unsigned>(target.vector_bytes)) - 1;
+  int wanted = is_gpu ? kWideAccess : std::bit_width(static_cast<unsigned>(target.vector_bytes * target.interleave)) - 1;
   bool out = log2_alignment(p, Role::Output) >= wanted, in = log2_alignment(p, Role::Input) >= wanted;
   p.key.streaming = target.streaming_stores && is_large_and_fresh(p) && (is_gpu || out);
   p.key.align_out = static_cast<uint8_t>(out && (is_gpu || p.key.streaming) ? wanted : 0);

@@ -13,7 +13,6 @@ namespace strider::tool {
 namespace {
 
 constexpr int64_t kBytes = 4;  // of an f32
-constexpr int64_t kBlock = 4096;
 
 /// Reads everything and does as little as makes that necessary: the words of a block, as integers, are or-ed together, and
 /// each program stores one word of its own.
@@ -31,16 +30,18 @@ const Kernel& read_kernel() {
 TensorView as_words(const Tensor& t) { return {t.data(), i32, t.shape(), t.strides(), t.device_object()}; }
 
 Case read_of(const Runner& r, int64_t n) {
-  auto x = r.inputs({n}), parts = r.outputs({cdiv(n, kBlock)});
+  const int64_t block = ops::sum_block(r.device_object());
+  auto x = r.inputs({n}), parts = r.outputs({cdiv(n, block)});
   return {"read", n * kBytes, [=](int64_t call) {
-    read_kernel()[cdiv(n, kBlock)](as_words(of_call(x, call)), as_words(of_call(parts, call)), n, {{"BLOCK", kBlock}});
+    read_kernel()[cdiv(n, block)](as_words(of_call(x, call)), as_words(of_call(parts, call)), n, {{"BLOCK", block}});
   }};
 }
 
 Case l1_norm_of(const Runner& r, int64_t n) {
+  const int64_t block = ops::sum_block(r.device_object());
   auto x = r.inputs({n});
   return {"l1_norm", n * kBytes, [=, sum = zeros({}, {f32, r.device()})](int64_t call) {
-    ops::l1_norm_kernel()[cdiv(n, kBlock)](of_call(x, call), sum, n, {{"BLOCK", kBlock}});
+    ops::l1_norm_kernel()[cdiv(n, block)](of_call(x, call), sum, n, {{"BLOCK", block}});
   }};
 }
 

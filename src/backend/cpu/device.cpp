@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include <sys/mman.h>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -22,10 +24,17 @@ namespace strider {
 namespace {
 
 constexpr size_t kAlign = 64;
+constexpr size_t kHugePage = 2 << 20;  // large memory asks for such pages: fewer faults, fewer misses of address translation
 
 void* allocate_aligned(int64_t bytes) {
-  size_t rounded = (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kAlign - 1) / kAlign * kAlign;
-  return std::aligned_alloc(kAlign, rounded);
+  auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  size_t align = size >= 2 * kHugePage ? kHugePage : kAlign;
+  size_t rounded = (size + align - 1) / align * align;
+  void* memory = std::aligned_alloc(align, rounded);
+#ifdef MADV_HUGEPAGE
+  if (memory && align == kHugePage) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice: a refusal changes nothing
+#endif
+  return memory;
 }
 
 /// Memory of one thread, which grows and is used by one launch after the other.
