@@ -65,13 +65,25 @@ llvm::Function* make_kernel(Emitter& e) {
   return kernel;
 }
 
-/// What is known about argument `k`. By it LLVM uses the read-only cache, also for pointers that loops carry.
+bool is_pointer(const Emitter& e, unsigned k) { return e.f.type(e.f.params()[k]).is_pointer(); }
+
+/// True if what the program stores reaches nobody's memory but the stores' own.
+bool stores_are_apart(const Emitter& e) {
+  for (unsigned k = 0; k < e.f.params().size(); ++k) {
+    const ir::ParamInfo& info = e.f.param_info(static_cast<int>(k));
+    if (is_pointer(e, k) && !info.read_only && !info.no_alias) return false;
+  }
+  return true;
+}
+
+/// What is known about argument `k`. By it LLVM uses the read-only cache, also for pointers that loops carry; to LLVM memory
+/// that is never written has no aliases, however many pointers reach it.
 void add_attributes(Emitter& e, unsigned k) {
   const ir::ParamInfo& info = e.f.param_info(static_cast<int>(k));
-  if (!e.f.type(e.f.params()[k]).is_pointer()) return;
+  if (!is_pointer(e, k)) return;
   llvm::AttrBuilder known(e.b.getContext());
   if (info.divisible > 1) known.addAlignmentAttr(static_cast<uint64_t>(info.divisible));
-  if (info.no_alias) known.addAttribute(llvm::Attribute::NoAlias);
+  if (info.no_alias || (info.read_only && stores_are_apart(e))) known.addAttribute(llvm::Attribute::NoAlias);
   if (info.read_only) known.addAttribute(llvm::Attribute::ReadOnly);
   e.program.function->addParamAttrs(k, known);
 }
