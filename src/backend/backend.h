@@ -26,6 +26,7 @@ struct Binary {
   std::vector<uint8_t> slots;  // bytes of each argument (8 pointer, 1..8 scalar)
   int threads = 1;             // of a program
   int64_t scratch_bytes = 0;   // of a program
+  bool is_quick = false;       // compiled for a quick target: what is left to compile should be done soon as well
 };
 
 using Grid = std::array<int64_t, 3>;

@@ -13,6 +13,7 @@ Binary describe(const ir::Function& lanes, const Target& target, std::string ent
   for (ir::Value p : lanes.params()) binary.slots.push_back(static_cast<uint8_t>(lanes.type(p).bytes()));
   binary.threads = lanes.threads;
   binary.scratch_bytes = lanes.scratch_bytes;
+  binary.is_quick = target.quick;
   return binary;
 }
 

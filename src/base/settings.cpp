@@ -10,6 +10,7 @@ namespace {
 
 constexpr Setting kSettings[] = {
     {"STRIDER_THREADS", "threads that a launch on the CPU uses; if not set, one for each processor that the process may run on"},
+    {"STRIDER_TIERS", "0: operators on GPUs are compiled for speed at once, not for a quick first call with fast code following"},
 };
 
 }  // namespace

@@ -73,6 +73,7 @@ Target gpu_target(const GpuModel& model) {
   t.scratch_limit = int64_t{model.scratch_kib} << 10;
   t.local_in_scratch = false;
   t.masked_blocks = false;
+  t.in_tiers = true;
   t.streaming_stores = false;
   return t;
 }
@@ -87,6 +88,14 @@ std::vector<Target> all_targets() {
 }  // namespace
 
 Target host_target() { return cpu_target("cpu", kCpuLevels[host_level()]); }
+
+Target quick_target(const Target& target) {
+  Target t = target;
+  t.quick = true;
+  t.vector_bytes = 1;
+  t.unroll_slots = 1;
+  return t;
+}
 
 Target target_named(std::string_view name) {
   for (Target& t : all_targets())

@@ -26,12 +26,16 @@ struct Target {
   bool local_in_scratch = true;  // long private arrays live in scratch (never on a CPU's stack)
   bool masked_blocks = true;     // masked vector accesses exist; else they become branches
   bool streaming_stores = true;
+  bool in_tiers = false;         // loading code is slow: operators first run as quick code (runtime/tiers)
+  bool quick = false;            // code should compile soon rather than run fast
 
   bool operator==(const Target&) const = default;
 };
 
 /// The target of this machine's processor.
 Target host_target();
+/// The same processor, for code that compiles soon: single lanes, nothing written out twice.
+Target quick_target(const Target& target);
 /// The target called `name`: "cpu", "cpu:<llvm processor>", "cuda:sm_80". Throws a user error that lists the known names.
 Target target_named(std::string_view name);
 std::vector<std::string> known_targets();

@@ -78,7 +78,8 @@ Function lower(const Function& prepared, const Target& target, int threads, cons
   auto show = [&](std::string_view stage, const Function& f) {
     if (watch) watch(stage, f);
   };
-  Function tile = simplify(split(simplify(take_offsets_out(prepared))));
+  Function tile = simplify(take_offsets_out(prepared));
+  if (!target.quick) tile = simplify(split(tile));
   show("split", tile);
   tile = simplify(stage(tile));
   show("staged", tile);

@@ -6,11 +6,13 @@
 namespace strider {
 
 std::unique_ptr<Executable> compile(const ir::Function& tile, Device& device) {
-  const Target& target = device.target();
-  ir::Function lanes = pass::lower(pass::prepare(tile), target);
-  Binary binary = compiler_for(target).compile(lanes, target);
+  auto executable = compile_prepared(pass::prepare(tile), device, device.target());
   counters().compiles.fetch_add(1, std::memory_order_relaxed);
-  return device.load(binary);
+  return executable;
+}
+
+std::unique_ptr<Executable> compile_prepared(const ir::Function& prepared, Device& device, const Target& target) {
+  return device.load(compiler_for(target).compile(pass::lower(prepared, target), target));
 }
 
 Counters& counters() {

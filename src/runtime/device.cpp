@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "runtime/compile.h"
+#include "runtime/tiers.h"
 
 namespace strider {
 inline namespace v0 {
@@ -10,6 +11,8 @@ inline namespace v0 {
 std::vector<std::string> devices() { return available_devices(); }
 std::string describe_device(std::string_view device) { return device_named(device).description(); }
 void synchronize(std::string_view device) { device_named(device).synchronize(); }
+
+void finish_compiles() { finish_background(); }
 
 Stats stats() {
   const Counters& c = counters();

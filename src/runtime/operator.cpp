@@ -12,6 +12,7 @@
 #include "runtime/naming.h"
 #include "runtime/number.h"
 #include "runtime/storage.h"
+#include "runtime/tiers.h"
 
 #include <strider/pointwise.h>
 
@@ -173,7 +174,7 @@ struct Operator::Impl {
       counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
       return *known;
     }
-    return kernels.find_or_make(key.bytes(), [&] { return compile(generate(decl, typing, plan.key), device); });
+    return kernels.find_or_make(key.bytes(), [&] { return compile_in_tiers(generate(decl, typing, plan.key), device); });
   }
 };
 

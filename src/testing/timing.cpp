@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+#include <strider/device.h>
+
 namespace strider::timing {
 namespace {
 
@@ -22,6 +24,7 @@ class Subject {
   /// Runs it for a while, which tells how many calls make a batch.
   void warm_up(const Options& options) {
     time_of(1);  // compiles
+    finish_compiles();
     Clock::time_point start = Clock::now();
     double fastest = time_of(1);
     while (seconds_since(start) < options.warm_up_seconds) fastest = std::min(fastest, time_of(batch_));

@@ -39,6 +39,18 @@ void check_threads(const Kernel& k) {
   EXPECT_EQ(check_lanes(k, expected(k), threads), "");
 }
 
+/// Code for a quick first call: single lanes, bodies that are not split, loops instead of repetition.
+void check_quick(const Kernel& k) {
+  Target target = quick_target(lane_target());
+  EXPECT_EQ(check_lanes(k, expected(k), 32, &target), "");
+}
+
+void check_quick_cuda(const Kernel& k) {
+  if (!has_cuda()) GTEST_SKIP() << "no CUDA device opens here";
+  Target target = quick_target(device_named("cuda").target());
+  EXPECT_EQ(check_device(k, expected(k), "cuda", &target), "");
+}
+
 void check_cpu(const Kernel& k) { EXPECT_EQ(check_device(k, expected(k), "cpu"), ""); }
 
 /// The oldest processors: short vectors, no fused multiply-add, no masked accesses.
@@ -74,9 +86,11 @@ const Engine kEngines[] = {
     {"4_threads", check_threads<4>},
     {"32_threads", check_threads<32>},
     {"128_threads", check_threads<128>},
+    {"quick", check_quick},
     {"cpu", check_cpu},
     {"old_cpu", check_old_cpu},
     {"cuda", check_cuda},
+    {"quick_cuda", check_quick_cuda},
     {"sm_70", [](const Kernel& k) { check_ptx(k, "sm_70"); }},
     {"sm_80", [](const Kernel& k) { check_ptx(k, "sm_80"); }},
     {"sm_90", [](const Kernel& k) { check_ptx(k, "sm_90"); }},

@@ -206,8 +206,8 @@ Expected expect(const Kernel& kernel) {
   return {std::move(prepared), std::move(outcome)};
 }
 
-std::string check_lanes(const Kernel& kernel, const Expected& expected, int threads) {
-  ir::Function lanes = pass::lower(expected.prepared, lane_target(), threads);
+std::string check_lanes(const Kernel& kernel, const Expected& expected, int threads, const Target* target) {
+  ir::Function lanes = pass::lower(expected.prepared, target ? *target : lane_target(), threads);
   ir::verify(lanes, ir::Form::Lanes);
   if (lanes.threads != threads) return fmt::format("lowered for {} threads, asked for {}\n", lanes.threads, threads);
   Outcome outcome = run_lanes(kernel, lanes);

@@ -43,7 +43,7 @@ Expected expect(const Kernel& kernel);
 Target lane_target();
 
 /// What is wrong with one engine's outcome, in a few lines; empty if nothing is.
-std::string check_lanes(const Kernel& kernel, const Expected& expected, int threads);
+std::string check_lanes(const Kernel& kernel, const Expected& expected, int threads, const Target* target = nullptr);
 /// On a device, compiled for its own target unless another one is given.
 std::string check_device(const Kernel& kernel, const Expected& expected, std::string_view device, const Target* target = nullptr);
 /// True if a CUDA device opens here.

@@ -71,9 +71,21 @@ class Stopwatch {
 };
 
 void first_call(Runner& r, const Tensor& x, const Size& size, int seed, Row& row) {
+  auto op = fresh_operator(size, seed);
+  {
+    Stopwatch watch(row);
+    Tensor y = op(x);
+    r.device_object().synchronize();
+  }
+  finish_compiles();
+}
+
+/// From the first call until fast code is in use.
+void until_fast(const Tensor& x, const Size& size, int seed, Row& row) {
+  auto op = fresh_operator(size, seed);
   Stopwatch watch(row);
-  Tensor y = fresh_operator(size, seed)(x);
-  r.device_object().synchronize();
+  Tensor y = op(x);
+  finish_compiles();
 }
 
 ir::Function tile_kernel(const detail::OperatorDecl& op, const Tensor& x, const Target& target) {
@@ -83,11 +95,11 @@ ir::Function tile_kernel(const detail::OperatorDecl& op, const Tensor& x, const 
   return generate(op, type_operator(op, {&argument, 1}), planner::plan(operands, target).key);
 }
 
-/// The same step by step, as runtime/compile.cpp takes them.
+/// The same step by step, as runtime/compile.cpp and runtime/tiers.cpp take them.
 constexpr const char* kSteps[] = {"  of that: tracing and the tile kernel", "  passes, to lane form", "  code", "  loading"};
 void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row> rows) {
   Device& device = r.device_object();
-  const Target& target = device.target();
+  const Target target = device.target().in_tiers ? quick_target(device.target()) : device.target();
   auto timed = [&](size_t step, const auto& f) {
     Stopwatch watch(rows[step]);
     return f();
@@ -116,7 +128,12 @@ void run_compile(Runner& r) {
   }
   std::vector<Row> parts;
   for (const char* step : kSteps) parts.push_back({step});
-  for (int k = 0; k < samples; ++k) steps(r, x, kSizes[std::size(kSizes) - 1], seed++, parts);
+  const Size& longest = kSizes[std::size(kSizes) - 1];
+  for (int k = 0; k < samples; ++k) steps(r, x, longest, seed++, parts);
+  if (r.device_object().target().in_tiers) {
+    parts.push_back({"  until fast code is in use"});
+    for (int k = 0; k < samples; ++k) until_fast(x, longest, seed++, parts.back());
+  }
   for (const Row& row : parts) r.add(row);
 }
 

@@ -56,11 +56,12 @@ class Current {
 CudaModule load_module(const Binary& binary) {
   constexpr uintptr_t kLogBytes = 4096;
   std::string text(binary.code.begin(), binary.code.end()), log(kLogBytes, '\0');
-  int options[] = {kCudaErrorLog, kCudaErrorLogBytes};
-  void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes)};
+  int options[] = {kCudaErrorLog, kCudaErrorLogBytes, kCudaOptimization};
+  void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes), reinterpret_cast<void*>(uintptr_t{0})};
+  unsigned count = binary.is_quick ? 3 : 2;  // the last option asks for the least optimization
   CudaModule module = nullptr;
   try {
-    cuda_driver().module_load(&module, text.c_str(), 2, options, values);
+    cuda_driver().module_load(&module, text.c_str(), count, options, values);
   } catch (const Error& error) {
     driver_error("{}: {}; {}", binary.entry, error.what(), log.c_str());
   }

@@ -25,7 +25,7 @@ enum CudaDeviceAttribute {
   kCudaMinor = 76,
 };
 enum CudaFunctionAttribute { kCudaDynamicSharedBytes = 8 };
-enum CudaJitOption { kCudaErrorLog = 5, kCudaErrorLogBytes = 6 };
+enum CudaJitOption { kCudaErrorLog = 5, kCudaErrorLogBytes = 6, kCudaOptimization = 7 };
 
 template <class Signature>
 class CudaCall;
