@@ -113,6 +113,28 @@ TEST(Ptx, NeverFlushesSubnormalsNorUsesApproximations) {
   }
 }
 
+/// A promise that no other pointer reaches x says nothing about other threads.
+TEST(Ptx, ReadsAgainAfterABarrier) {
+  Builder b("again");
+  Value x = b.param(Type::pointer(DType::I32), {.name = "x", .no_alias = true});
+  Value theirs = b.ptr_add(x, b.binary(Op::Xor, b.thread_id(), b.i32(1)));
+  Value before = b.load(theirs);
+  b.barrier();
+  b.store(b.ptr_add(x, b.thread_id()), before);
+  b.barrier();
+  b.store(b.ptr_add(x, b.add(b.thread_id(), b.i32(64))), b.load(theirs));
+  Function f = b.finish();
+  f.threads = 64;
+  EXPECT_EQ(count(ptx_of(f), R"(ld\.global\.)"), 2);
+}
+
+TEST(Ptx, KeepsTheBitsOfNaN) {
+  auto f = [](auto unary) { return ptx_of(block_kernel(DType::F32, 4, unary, 32)); };
+  EXPECT_EQ(count(f([](Builder& b, Value x) { return b.unary(Op::Abs, x); }), R"(abs\.f32)"), 0);
+  EXPECT_EQ(count(f([](Builder& b, Value x) { return b.unary(Op::Neg, x); }), R"(neg\.f32)"), 0);
+  EXPECT_EQ(count(f([](Builder& b, Value x) { return b.add(b.unary(Op::Abs, x), x); }), R"(abs\.f32)"), 4);
+}
+
 TEST(Ptx, NamesTheThreadsOfAProgram) {
   EXPECT_EQ(count(ptx_of(block_kernel(DType::F32, 4, itself, 96)), R"(\.reqntid 96)"), 1);
 }

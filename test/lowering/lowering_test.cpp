@@ -42,7 +42,7 @@ void check_threads(const Kernel& k) {
 /// Code for a quick first call: single lanes, bodies that are not split, loops instead of repetition.
 void check_quick(const Kernel& k) {
   Target target = quick_target(lane_target());
-  EXPECT_EQ(check_lanes(k, expected(k), 32, &target), "");
+  for (int threads : {32, 256}) EXPECT_EQ(check_lanes(k, expected(k), threads, &target), "") << threads;
 }
 
 void check_quick_cuda(const Kernel& k) {

@@ -184,6 +184,19 @@ bool can_spell(Op op, DType dtype) {
   return row && spell_of(*row, dtype).kind != Spell::None;
 }
 
+/// Arithmetic and comparisons of floats see that an operand is NaN, not which one; everything else passes bits on.
+std::vector<bool> values_that_show_bits(const ir::Function& f) {
+  std::vector<bool> shown(f.size());
+  for (uint32_t id = 0; id < f.size(); ++id) {
+    Op op = f[ir::Value{id}].op;
+    const Row* row = row_of(op);
+    bool computes = op == Op::Cast || (row && row->floats.kind != Spell::None && op != Op::Abs && op != Op::Neg);
+    if (computes) continue;
+    for (ir::Value o : f.operands(ir::Value{id})) shown[o.id] = true;
+  }
+  return shown;
+}
+
 llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
   const ir::Node& node = e.f[v];
   const ir::Type& from = e.f.type(e.f.operand(v, 0));
@@ -195,6 +208,10 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
     case Op::Neg:
       if (e.spelling.negate_short && is_int(from.dtype) && bits_of(from.dtype) == 16)
         return lane_by_lane(e, v, e.spelling.negate_short);
+      if (e.spelling.negate_float && is_float(from.dtype) && e.shows_bits[v.id]) return lane_by_lane(e, v, e.spelling.negate_float);
+      break;
+    case Op::Abs:
+      if (e.spelling.magnitude && is_float(from.dtype) && e.shows_bits[v.id]) return lane_by_lane(e, v, e.spelling.magnitude);
       break;
     case Op::Sqrt:
       if (e.spelling.square_root && from.dtype == DType::F32) return lane_by_lane(e, v, e.spelling.square_root);

@@ -9,6 +9,9 @@ namespace strider::codegen {
 /// A pointwise op.
 llvm::Value* emit_pointwise(Emitter& e, ir::Value v);
 
+/// For Emitter::shows_bits.
+std::vector<bool> values_that_show_bits(const ir::Function& f);
+
 /// `value` of dtype `from`, converted as ir/semantics.h says.
 llvm::Value* emit_cast(Emitter& e, llvm::Value* value, DType from, DType to);
 

@@ -242,6 +242,7 @@ bool is_lane_op(Op op) { return op == Op::Yield || kHandlerOf[static_cast<size_t
 
 void emit_function(Emitter& e) {
   e.spelling.begin(e);
+  e.shows_bits = values_that_show_bits(e.f);
   emit_region(e, e.f.body());
   e.b.CreateRetVoid();
 }

@@ -43,6 +43,9 @@ struct Spelling {
   llvm::Value* (*exchange)(Emitter&, llvm::Value* word, int64_t xor_mask);  // of one i32
   llvm::Value* (*pack_bytes)(Emitter&, llvm::Value* bytes);  // <4 x i8> to i32 where LLVM must not see a cast; null: a cast
   llvm::Value* (*negate_short)(Emitter&, llvm::Value* x);     // one i16; null: as other integers
+  // One f32 or f64 whose bits are looked at: without its sign, with the other sign; null: as other floats.
+  llvm::Value* (*magnitude)(Emitter&, llvm::Value* x);
+  llvm::Value* (*negate_float)(Emitter&, llvm::Value* x);
   llvm::Value* (*square_root)(Emitter&, llvm::Value* x);      // one f32; null: llvm.sqrt
 };
 const Spelling& spelling_of(Isa isa);
@@ -80,6 +83,7 @@ struct Emitter {
   IrBuilder b;
   Program program;
   std::vector<llvm::Value*> values;              // by ir::Value
+  std::vector<bool> shows_bits;                  // by ir::Value: floats whose bits, those of NaN included, are looked at
   std::unordered_map<uint32_t, Values> results;  // of ops with regions, by ir::Value
   const llvm::TargetTransformInfo* costs = nullptr;
   bool converts_half = true;  // f16 conversions are instructions

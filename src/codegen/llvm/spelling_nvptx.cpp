@@ -77,13 +77,14 @@ bool stores_are_apart(const Emitter& e) {
 }
 
 /// What is known about argument `k`. By it LLVM uses the read-only cache, also for pointers that loops carry; to LLVM memory
-/// that is never written has no aliases, however many pointers reach it.
+/// that is never written has no aliases, however many pointers reach it. Of memory that is written it must not be told so:
+/// it would believe that no barrier brings other threads' stores.
 void add_attributes(Emitter& e, unsigned k) {
   const ir::ParamInfo& info = e.f.param_info(static_cast<int>(k));
   if (!is_pointer(e, k)) return;
   llvm::AttrBuilder known(e.b.getContext());
   if (info.divisible > 1) known.addAlignmentAttr(static_cast<uint64_t>(info.divisible));
-  if (info.no_alias || (info.read_only && stores_are_apart(e))) known.addAttribute(llvm::Attribute::NoAlias);
+  if (info.read_only && (info.no_alias || stores_are_apart(e))) known.addAttribute(llvm::Attribute::NoAlias);
   if (info.read_only) known.addAttribute(llvm::Attribute::ReadOnly);
   e.program.function->addParamAttrs(k, known);
 }
@@ -137,6 +138,22 @@ llvm::Value* negate_short(Emitter& e, llvm::Value* x) {
   return e.b.CreateTrunc(negated, x->getType());
 }
 
+/// abs and neg of PTX may change the bits of NaN, of which only the sign may change. Integer arithmetic that LLVM sees through
+/// would become abs and neg again.
+llvm::Value* change_sign(Emitter& e, llvm::Value* x, const char* on_32, const char* on_64) {
+  bool is_wide = x->getType()->isDoubleTy();
+  llvm::Type* word = is_wide ? e.b.getInt64Ty() : e.b.getInt32Ty();
+  auto* code = llvm::InlineAsm::get(llvm::FunctionType::get(word, {word}, false), is_wide ? on_64 : on_32, is_wide ? "=l,l" : "=r,r",
+                                    /*hasSideEffects=*/false);
+  return e.b.CreateBitCast(e.b.CreateCall(code, {e.b.CreateBitCast(x, word)}), x->getType());
+}
+llvm::Value* magnitude(Emitter& e, llvm::Value* x) {
+  return change_sign(e, x, "and.b32 $0, $1, 0x7fffffff;", "and.b64 $0, $1, 0x7fffffffffffffff;");
+}
+llvm::Value* negate_float(Emitter& e, llvm::Value* x) {
+  return change_sign(e, x, "xor.b32 $0, $1, 0x80000000;", "xor.b64 $0, $1, 0x8000000000000000;");
+}
+
 /// sqrt.rn.f32 without its branches, which take ptxas most of the time of a long kernel. The estimate is good to 2^-22.9, so one
 /// step with fma rounds correctly wherever nothing leaves the normal range: small numbers are scaled by an even power.
 llvm::Value* square_root(Emitter& e, llvm::Value* x) {
@@ -168,6 +185,8 @@ constexpr Spelling kNvptxSpelling = {
     .exchange = exchange,
     .pack_bytes = pack_bytes,
     .negate_short = negate_short,
+    .magnitude = magnitude,
+    .negate_float = negate_float,
     .square_root = square_root,
 };
 

@@ -83,6 +83,8 @@ constexpr Spelling kX86Spelling = {
     .exchange = exchange,
     .pack_bytes = nullptr,
     .negate_short = nullptr,
+    .magnitude = nullptr,
+    .negate_float = nullptr,
     .square_root = nullptr,
 };
 
