@@ -184,14 +184,16 @@ bool can_spell(Op op, DType dtype) {
   return row && spell_of(*row, dtype).kind != Spell::None;
 }
 
-/// Arithmetic and comparisons of floats see that an operand is NaN, not which one; everything else passes bits on.
+/// Arithmetic and comparisons of floats see that an operand is NaN, not which one; a choice shows what its users show; everything
+/// else passes bits on.
 std::vector<bool> values_that_show_bits(const ir::Function& f) {
   std::vector<bool> shown(f.size());
-  for (uint32_t id = 0; id < f.size(); ++id) {
+  for (uint32_t id = f.size(); id-- > 0;) {
     Op op = f[ir::Value{id}].op;
     const Row* row = row_of(op);
     bool computes = op == Op::Cast || (row && row->floats.kind != Spell::None && op != Op::Abs && op != Op::Neg);
-    if (computes) continue;
+    bool chooses = op == Op::Where || op == Op::Abs || op == Op::Neg;
+    if (computes || (chooses && !shown[id])) continue;
     for (ir::Value o : f.operands(ir::Value{id})) shown[o.id] = true;
   }
   return shown;
