@@ -4,7 +4,7 @@ PRESET ?= release
 export JOBS ?= $(shell nproc)
 SOURCES = git ls-files --cached --others --exclude-standard '*.cpp' '*.h'
 
-.PHONY: help setup build demo test asan tsan bench format check-format install clean
+.PHONY: help setup build demo test asan tsan bench format install clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -36,9 +36,6 @@ bench: ## run the benchmarks, then Strider beside libtorch (installs libtorch-de
 
 format: ## format the sources in place
 	$(SOURCES) | xargs -r clang-format -i
-
-check-format: ## fail if a source is not formatted
-	$(SOURCES) | xargs -r clang-format --dry-run --Werror
 
 install: build ## install to PREFIX (default /usr/local)
 	cmake --install build $(if $(PREFIX),--prefix $(PREFIX))

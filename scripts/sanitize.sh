@@ -13,4 +13,4 @@ shift
 cmake --preset "$preset" --log-level=WARNING >/dev/null
 cmake --build "build-$preset" -j "${JOBS:-$(nproc)}" --target strider_tests
 labels=$(IFS='|'; echo "$*")
-ctest --test-dir "build-$preset" -j "${JOBS:-$(nproc)}" --verbose --no-tests=error -L "^($labels)\$"
+ctest --test-dir "build-$preset" -j "${JOBS:-$(nproc)}" --output-on-failure --no-tests=error -L "^($labels)\$"

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,13 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const std::vector<std::string> folders = take_folders(argc, argv);
   const std::string given = GTEST_FLAG_GET(filter);
-  if (!folders.empty()) GTEST_FLAG_SET(filter, filter_of(folders) + (given.starts_with('-') ? given : ""));
+  if (!folders.empty()) {
+    const std::string suites = filter_of(folders);
+    if (suites.empty()) {
+      std::fputs("strider_tests: no test lies in these folders\n", stderr);
+      return 2;
+    }
+    GTEST_FLAG_SET(filter, suites + (given.starts_with('-') ? given : ""));
+  }
   return RUN_ALL_TESTS();
 }

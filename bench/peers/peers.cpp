@@ -4,6 +4,7 @@
 //   build/bench/strider-peers [--quick]
 //
 // Before a case is timed, both results are compared.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -106,8 +107,12 @@ void restart_with_passive_waiting(char** argv) {
 
 int main(int argc, char** argv) {
   strider::peers::restart_with_passive_waiting(argv);
+  CLI::App app{"Strider beside libtorch on the CPU: medians of alternating runs", "strider-peers"};
+  bool quick = false;
+  app.add_flag("--quick", quick, "shorter runs");
+  CLI11_PARSE(app, argc, argv);
   try {
-    strider::peers::run(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
+    strider::peers::run(quick);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "strider-peers: {}\n", error.what());

@@ -32,6 +32,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/error.h"
 #include "base/settings.h"
 
 namespace strider {
@@ -85,7 +86,8 @@ int configured_threads() {
   if (!text) return available_processors();
   char* end = nullptr;
   const long threads = std::strtol(text, &end, 10);
-  if (end == text || *end != '\0' || threads < 1) return available_processors();
+  if (end == text || *end != '\0' || threads < 1)
+    user_error("the environment variable STRIDER_THREADS is \"{}\", expected a number of threads, 1 or more", text);
   return static_cast<int>(std::min<long>(threads, kMaxThreads));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "ir/builder.h"
@@ -51,6 +52,12 @@ struct Leaf {
   bool same_lane;
 };
 
+/// Each once, however often inlined ops share it.
+struct Leaves {
+  std::vector<Leaf> all;
+  std::unordered_set<uint64_t> seen;  // values with their same_lane as the lowest bit
+};
+
 /// A number that counts only while its stamp is the current one.
 struct Stamped {
   int stamp = 0;
@@ -88,7 +95,7 @@ class Planner {
   void append_statement(Value v);
 
   Shape space_of(Value v) const;
-  void collect_leaves(Value operand, bool same_lane, std::vector<Leaf>& leaves) const;
+  void collect_leaves(Value operand, bool same_lane, Leaves& leaves) const;
   std::vector<Leaf> leaves(Value v) const;
 
   void place(Value v);
@@ -126,9 +133,10 @@ Shape Planner::space_of(Value v) const {
   return squeeze(f_.type(by_operand ? f_.operand(v, 0) : v).shape);
 }
 
-void Planner::collect_leaves(Value v, bool same_lane, std::vector<Leaf>& leaves) const {
+void Planner::collect_leaves(Value v, bool same_lane, Leaves& leaves) const {
+  if (!leaves.seen.insert(2 * uint64_t{v.id} + same_lane).second) return;
   if (!is_inline(v)) {
-    leaves.push_back({v, same_lane || f_.type(v).is_scalar()});
+    leaves.all.push_back({v, same_lane || f_.type(v).is_scalar()});
     return;
   }
   if (has(f_[v].op, Shapes)) same_lane &= keeps_lanes(f_, v);
@@ -136,8 +144,9 @@ void Planner::collect_leaves(Value v, bool same_lane, std::vector<Leaf>& leaves)
 }
 
 std::vector<Leaf> Planner::leaves(Value v) const {
-  std::vector<Leaf> result;
-  for (Value o : f_.operands(v)) collect_leaves(o, true, result);
+  Leaves found;
+  for (Value o : f_.operands(v)) collect_leaves(o, true, found);
+  std::vector<Leaf> result = std::move(found.all);
   for (int k = 0; k < f_[v].region_count; ++k)  // scalars that a combine function reads
     for (Value s : f_.region(v, k).body)
       for (Value o : f_.operands(s))
@@ -294,9 +303,9 @@ void Planner::append_statement(Value v) {
 
 /// Places what `operand` rests on, and keeps it for whoever comes later.
 void Planner::need_before(Value operand) {
-  std::vector<Leaf> needed;
+  Leaves needed;
   collect_leaves(operand, true, needed);
-  for (const Leaf& leaf : needed) {
+  for (const Leaf& leaf : needed.all) {
     if (f_.type(leaf.value).is_scalar()) continue;
     place(leaf.value);
     flags_[leaf.value.id] |= leaf.same_lane ? kKeepPrivate : kKeepShared;

@@ -25,10 +25,12 @@ constexpr const char* kAbout =
     "  strider show softmax --block 4096 --target cuda:sm_90 --stage ptx\n\n"
     "Stages, in order:\n"
     "  tile       as a user writes it\n"
+    "  simplified, contracted, decomposed: the steps to the next\n"
     "  prepared   simplified; multiply-adds contracted, functions expanded: what every engine computes\n"
     "  split      full and ragged tiles apart\n"
     "  staged     loads that go against the grain read in their own order\n"
     "  scheduled  statements grouped into loop nests\n"
+    "  phases     lane form before its scratch memory and its barriers are laid out\n"
     "  lanes      loops, scalars and short vectors; threads, scratch, barriers\n"
     "  llvm       LLVM's IR after its passes\n"
     "  asm, ptx   what the processor's assembler reads: asm on a CPU, ptx on an NVIDIA GPU";
