@@ -141,9 +141,10 @@ class Splitter : public Rewriter {
   std::optional<Value> scalar_here(Value v);
   std::optional<Value> first_lane(Value v, std::vector<Value>& conditions);
   std::optional<Value> holds(const Bound& bound);
-  std::optional<Linear> linear(Value v, Value loop_index);
+  std::optional<Linear> linear(Value v, Value loop_index, bool is_whole = true);
   std::optional<Value> full_iterations_end(const Bound& bound, Value loop);
   Value conjunction(std::span<const Value> conditions);
+  Value within_limits(Value v, int bits);
   Value wide(Value v) { return b.cast(v, DType::I64); }
 
   // writing
@@ -205,6 +206,12 @@ Value Splitter::conjunction(std::span<const Value> conditions) {
   return all;
 }
 
+/// -2^bits < v < 2^bits, so that sums and products with it do not overflow.
+Value Splitter::within_limits(Value v, int bits) {
+  Value limit = b.i64(int64_t{1} << bits);
+  return b.binary(Op::And, b.binary(Op::Lt, b.unary(Op::Neg, limit), v), b.binary(Op::Lt, v, limit));
+}
+
 /// Whether the mask is true in every lane, as far as that can be told here.
 std::optional<Value> Splitter::holds(const Bound& bound) {
   std::vector<Value> conditions;
@@ -217,8 +224,9 @@ std::optional<Value> Splitter::holds(const Bound& bound) {
   return conjunction(conditions);
 }
 
-/// `v` in its first lane as a linear function of the loop's index, computed without overflow in 64 bits from narrower parts.
-std::optional<Linear> Splitter::linear(Value v, Value loop_index) {
+/// `v` in its first lane as a linear function of the loop's index, computed without overflow in 64 bits from narrower parts. Only
+/// the whole may be a widened sum or product: of a part, nothing keeps the values from wrapping before.
+std::optional<Linear> Splitter::linear(Value v, Value loop_index, bool is_whole) {
   const Node& n = from[v];
   // Narrower or unsigned arithmetic may wrap where 64 bits do not.
   if (!is_signed_int(n.type.dtype) || bits_of(n.type.dtype) < 32) return std::nullopt;
@@ -227,9 +235,14 @@ std::optional<Linear> Splitter::linear(Value v, Value loop_index) {
     if (auto here = scalar_here(v)) return Linear{0, wide(*here)};
   if (n.op == Op::Arange) return Linear{0, b.i64(n.imm)};
   if (n.op == Op::Cast && !keeps_linear(from.type(from.operand(v, 0)).dtype, n.type.dtype)) return std::nullopt;
-  if (has(n.op, Shapes) || n.op == Op::Cast) return linear(from.operand(v, 0), loop_index);
+  if (has(n.op, Shapes)) return linear(from.operand(v, 0), loop_index, is_whole);
+  if (n.op == Op::Cast) {
+    auto inner = linear(from.operand(v, 0), loop_index, is_whole);
+    bool is_index = repeated_scalar(from, from.operand(v, 0)) == std::optional(loop_index);
+    return is_whole || is_index || (inner && inner->coefficient == 0) ? inner : std::nullopt;
+  }
   if (n.op != Op::Add && n.op != Op::Sub && n.op != Op::Mul) return std::nullopt;
-  auto x = linear(from.operand(v, 0), loop_index), y = linear(from.operand(v, 1), loop_index);
+  auto x = linear(from.operand(v, 0), loop_index, false), y = linear(from.operand(v, 1), loop_index, false);
   if (!x || !y) return std::nullopt;
   if (n.op == Op::Add) return Linear{x->coefficient + y->coefficient, b.add(x->rest, y->rest)};
   if (n.op == Op::Sub) return Linear{x->coefficient - y->coefficient, b.sub(x->rest, y->rest)};
@@ -252,15 +265,16 @@ std::optional<Value> Splitter::full_iterations_end(const Bound& bound, Value loo
   Value last_allowed = b.add(within, b.i64(bound.inclusive ? 1 : 0));
   Value room = b.sub(b.sub(last_allowed, b.i64(bound.rise)), first->rest);
   if (first->coefficient == 0) {
-    Value sound = b.binary(Op::And, b.binary(Op::Ge, first->rest, b.i64(0)), b.binary(Op::Gt, room, b.i64(0)));
-    return b.where(sound, b.i64(INT64_MAX), b.i64(INT64_MIN));
+    Value conditions[] = {b.binary(Op::Ge, first->rest, b.i64(0)), b.binary(Op::Gt, room, b.i64(0)), within_limits(first->rest, 61)};
+    return b.where(conjunction(conditions), b.i64(INT64_MAX), b.i64(INT64_MIN));
   }
   // index * c + rest + rise < allowed  <=>  index < ceil(room / c); a negative room allows none
   Value c = b.i64(first->coefficient);
   Value end = b.binary(Op::Div, b.add(b.binary(Op::Maximum, room, b.i64(0)), b.i64(first->coefficient - 1)), c);
   Value start = b.add(b.mul(wide(map(from.operand(loop, 0))), c), first->rest);
-  Value sound = b.binary(Op::And, b.binary(Op::Ge, start, b.i64(0)), b.binary(Op::Gt, room, b.i64(0)));
-  return b.where(sound, end, b.i64(INT64_MIN));
+  Value conditions[] = {b.binary(Op::Ge, start, b.i64(0)), b.binary(Op::Gt, room, b.i64(0)), within_limits(first->rest, 61),
+                        within_limits(wide(map(from.operand(loop, 0))), 32)};
+  return b.where(conjunction(conditions), end, b.i64(INT64_MIN));
 }
 
 // --- writing

@@ -493,6 +493,230 @@ kernel address_of_a_long_chain(%x: *i32 no_alias, %z: *i32 no_alias, %n: i32) {
   return text_kernel("address_of_a_long_chain", {counting<int>(64), output<int>(64), number(0)}, text);
 }
 
+/// The product of lane numbers wraps in 8 bits before it is widened: a block of lanes can not be larger than the dtype.
+Kernel narrow_product_is_widened_u8() {
+  return text_kernel("narrow_product_is_widened_u8", {output<int>(1024)}, R"(
+kernel narrow_product_is_widened_u8(%z: *i32 no_alias) {
+  %a = arange begin=0 : i32[1024]
+  %o8 = cast %a : u8[1024]
+  %c = const 128 : u8[1024]
+  %w = mul %o8, %c : u8[1024]
+  %ww = cast %w : i32[1024]
+  %bz = broadcast %z : *i32[1024]
+  %q = ptr_add %bz, %a : *i32[1024]
+  store %q, %ww
+}
+)");
+}
+
+/// The same in 16 bits, signed.
+Kernel narrow_product_is_widened_i16() {
+  return text_kernel("narrow_product_is_widened_i16", {output<int>(1024)}, R"(
+kernel narrow_product_is_widened_i16(%z: *i32 no_alias) {
+  %a = arange begin=0 : i32[1024]
+  %o8 = cast %a : i16[1024]
+  %c = const 16384 : i16[1024]
+  %w = mul %o8, %c : i16[1024]
+  %ww = cast %w : i32[1024]
+  %bz = broadcast %z : *i32[1024]
+  %q = ptr_add %bz, %a : *i32[1024]
+  store %q, %ww
+}
+)");
+}
+
+/// The same by the index of a loop.
+Kernel narrow_product_is_widened_in_a_loop() {
+  return text_kernel("narrow_product_is_widened_in_a_loop", {counting<int>(512), output<int>(256)}, R"(
+kernel narrow_product_is_widened_in_a_loop(%x: *i32 no_alias, %z: *i32 no_alias) {
+  %a = arange begin=0 : i32[64]
+  %lo = const 0 : i32
+  %hi = const 4 : i32
+  %st = const 1 : i32
+  %c64 = const 64 : i32
+  for %lo, %hi, %st (%k: i32) {
+    %h = mul %k, %c64 : i32
+    %bh = broadcast %h : i32[64]
+    %o = add %bh, %a : i32[64]
+    %o8 = cast %o : i8[64]
+    %sixtyfour = const 64 : i8[64]
+    %w = mul %o8, %sixtyfour : i8[64]
+    %ww = cast %w : i32[64]
+    %bz = broadcast %z : *i32[64]
+    %q = ptr_add %bz, %o : *i32[64]
+    store %q, %ww
+  }
+}
+)");
+}
+
+/// The same for a shift by more than the width: wrong with vectors of 8 lanes and more (old_cpu).
+Kernel narrow_product_is_shifted_away() {
+  return text_kernel("narrow_product_is_shifted_away", {counting<int>(512), output<int>(256)}, R"(
+kernel narrow_product_is_shifted_away(%x: *i32 no_alias, %z: *i32 no_alias) {
+  %a = arange begin=0 : i32[64]
+  %lo = const 0 : i32
+  %hi = const 4 : i32
+  %st = const 1 : i32
+  %c64 = const 64 : i32
+  for %lo, %hi, %st (%k: i32) {
+    %h = mul %k, %c64 : i32
+    %bh = broadcast %h : i32[64]
+    %o = add %bh, %a : i32[64]
+    %o8 = cast %o : i8[64]
+    %six = const 6 : i8[64]
+    %w = shl %o8, %six : i8[64]
+    %nine = const 9 : i8[64]
+    %ww = shr %w, %nine : i8[64]
+    %www = cast %ww : i32[64]
+    %bz = broadcast %z : *i32[64]
+    %q = ptr_add %bz, %o : *i32[64]
+    store %q, %www
+  }
+}
+)");
+}
+
+/// One commutative op, but not of both parameters: does not commute.
+Kernel combine_with_a_scalar_from_outside() {
+  return text_kernel("combine_with_a_scalar_from_outside", {counting<int>(256), output<int>(256), number<int>(5)}, R"(
+kernel combine_with_a_scalar_from_outside(%x: *i32 no_alias, %z: *i32 no_alias, %n: i32) {
+  %a = arange begin=0 : i32[256]
+  %b = broadcast %x : *i32[256]
+  %p = ptr_add %b, %a : *i32[256]
+  %v = load %p : i32[256]
+  %s = reduce %v axis=0 : i32 (%l: i32, %r: i32) {
+    %w = add %l, %n : i32
+    yield %w
+  }
+  %bs = broadcast %s : i32[256]
+  %bz = broadcast %z : *i32[256]
+  %q = ptr_add %bz, %a : *i32[256]
+  store %q, %bs
+}
+)");
+}
+
+/// The same, where the lower operand is not looked at.
+Kernel combine_that_keeps_the_higher_one() {
+  return text_kernel("combine_that_keeps_the_higher_one", {counting<float>(300), output<float>(300), number<float>(1000)}, R"(
+kernel combine_that_keeps_the_higher_one(%x: *f32 no_alias, %z: *f32 no_alias, %n: f32) {
+  %a = arange begin=0 : i32[256]
+  %b = broadcast %x : *f32[256]
+  %p = ptr_add %b, %a : *f32[256]
+  %v = load %p : f32[256]
+  %s = reduce %v axis=0 : f32 (%l: f32, %r: f32) {
+    %w = maximum %r, %n : f32
+    yield %w
+  }
+  %t = reduce %v axis=0 : f32 (%l: f32, %r: f32) {
+    %w = minimum %n, %r : f32
+    yield %w
+  }
+  %st = add %t, %t : f32
+  %bs = broadcast %st : f32[256]
+  %bz = broadcast %z : *f32[256]
+  %q = ptr_add %bz, %a : *f32[256]
+  store %q, %bs
+}
+)");
+}
+
+/// The same: threads take different branches, and never meet at the barrier.
+Kernel combine_with_a_scalar_then_branch() {
+  return text_kernel("combine_with_a_scalar_then_branch", {counting<int>(300), output<int>(300), number<int>(40)}, R"(
+kernel combine_with_a_scalar_then_branch(%x: *i32 no_alias, %z: *i32 no_alias, %n: i32) {
+  %a = arange begin=0 : i32[256]
+  %b = broadcast %x : *i32[256]
+  %p = ptr_add %b, %a : *i32[256]
+  %v = load %p : i32[256]
+  %s = reduce %v axis=0 : i32 (%l: i32, %r: i32) {
+    %w = add %l, %n : i32
+    yield %w
+  }
+  %c = const 321 : i32
+  %g = gt %s, %c : bool
+  %y = if %g : i32 {
+    %k = reduce %v axis=0 : i32 (%l: i32, %r: i32) {
+      %w = add %l, %r : i32
+      yield %w
+    }
+    yield %k
+  } else {
+    yield %s
+  }
+  store %z, %y
+}
+)");
+}
+
+/// The narrow part of the index wraps; the whole one would not if all were 64 bits wide.
+Kernel bound_of_narrow_part_that_falls() {
+  return text_kernel("bound_of_narrow_part_that_falls", {counting<int>(8192), output<int>(64), number<int64_t>(10000)}, R"(
+kernel bound_of_narrow_part_that_falls(%x: *i32 no_alias, %z: *i32 no_alias, %n: i64) {
+  %a = arange begin=0 : i64[32]
+  %a32 = arange begin=0 : i32[32]
+  %lo = const 0 : i32
+  %hi = const 5000 : i32
+  %st = const 100 : i32
+  %z0 = const 0 : i32[32]
+  %minus = const -1048576 : i32
+  %plus = const 1048577 : i64
+  %bx = broadcast %x : *i32[32]
+  %bn = broadcast %n : i64[32]
+  %f = for %lo, %hi, %st, %z0 : i32[32] (%k: i32, %acc: i32[32]) {
+    %e = mul %k, %minus : i32
+    %e64 = cast %e : i64
+    %k64 = cast %k : i64
+    %g = mul %k64, %plus : i64
+    %h = add %e64, %g : i64
+    %bh = broadcast %h : i64[32]
+    %o = add %bh, %a : i64[32]
+    %m = lt %o, %bn : bool[32]
+    %p = ptr_add %bx, %a : *i32[32]
+    %other = const 100000 : i32[32]
+    %v = load %p, %m, %other : i32[32]
+    %nn = add %acc, %v : i32[32]
+    yield %nn
+  }
+  %bz = broadcast %z : *i32[32]
+  %q = ptr_add %bz, %a32 : *i32[32]
+  store %q, %f
+}
+)");
+}
+
+/// index * 4 wraps in 64 bits at the first index: it is 0 there, and no sign that the lanes are in bounds.
+Kernel bound_in_a_loop_that_begins_far_below() {
+  return text_kernel("bound_in_a_loop_that_begins_far_below", {counting<int>(8192), output<int>(64), number<int64_t>(1000)}, R"(
+kernel bound_in_a_loop_that_begins_far_below(%x: *i32 no_alias, %z: *i32 no_alias, %n: i64) {
+  %a = arange begin=0 : i64[32]
+  %a32 = arange begin=0 : i32[32]
+  %lo = const -4611686018427387904 : i64
+  %hi = const -4611686018427386904 : i64
+  %st = const 100 : i64
+  %z0 = const 0 : i32[32]
+  %four = const 4 : i64
+  %bx = broadcast %x : *i32[32]
+  %bn = broadcast %n : i64[32]
+  %f = for %lo, %hi, %st, %z0 : i32[32] (%k: i64, %acc: i32[32]) {
+    %h = mul %k, %four : i64
+    %bh = broadcast %h : i64[32]
+    %o = add %bh, %a : i64[32]
+    %m = lt %o, %bn : bool[32]
+    %p = ptr_add %bx, %a : *i32[32]
+    %other = const 100000 : i32[32]
+    %v = load %p, %m, %other : i32[32]
+    %nn = add %acc, %v : i32[32]
+    yield %nn
+  }
+  %bz = broadcast %z : *i32[32]
+  %q = ptr_add %bz, %a32 : *i32[32]
+  store %q, %f
+}
+)");
+}
+
 }  // namespace
 
 Kernels review_kernels() {
@@ -503,6 +727,9 @@ Kernels review_kernels() {
       index_that_wraps_before_it_is_widened(), index_that_wraps_in_a_loop(), index_that_wraps_near_the_bound(),
       pointers_moved_by_a_loop_over_i8(), pointers_after_a_loop_over_i8(), while_condition_with_effects(),
       accesses_of_one_element_tiles(), bound_of_shared_operands(), address_of_a_long_chain(),
+      narrow_product_is_widened_u8(), narrow_product_is_widened_i16(), narrow_product_is_widened_in_a_loop(),
+      narrow_product_is_shifted_away(), combine_with_a_scalar_from_outside(), combine_that_keeps_the_higher_one(),
+      combine_with_a_scalar_then_branch(), bound_of_narrow_part_that_falls(), bound_in_a_loop_that_begins_far_below(),
   };
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <deque>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -65,7 +66,10 @@ void expect_twice(Executable& code) {
 }
 
 /// Devices live as long as the process: the background may still look at one.
-SlowDevice& slow_device() { return *new SlowDevice; }
+SlowDevice& slow_device() {
+  static std::deque<SlowDevice>& all = *new std::deque<SlowDevice>;
+  return all.emplace_back();
+}
 
 TEST(Tiers, QuickCodeRunsUntilFastCodeIsThere) {
   SlowDevice& device = slow_device();
@@ -119,8 +123,8 @@ TEST(TiersDeathTest, AProcessEndsWhileFastCodeIsCompiled) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        auto* codes = new std::vector<std::unique_ptr<Executable>>;
-        for (int k = 0; k < 20; ++k) codes->push_back(compile_in_tiers(twice(), slow_device()));
+        static std::vector<std::unique_ptr<Executable>> codes;
+        for (int k = 0; k < 20; ++k) codes.push_back(compile_in_tiers(twice(), slow_device()));
         std::exit(0);
       },
       testing::ExitedWithCode(0), "");

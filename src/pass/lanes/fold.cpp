@@ -27,12 +27,14 @@ int LaneProgram::squeezed_axis(Value v) const {
   return squeezed;
 }
 
-/// True if the combine function is one commutative op: then which operand is the lower one does not matter.
+/// True if the combine function is one commutative op of both parameters: then which is the lower one does not matter.
 bool LaneProgram::commutes(Value owner) const {
   const Region& region = f_.region(owner, 0);
   if (region.params.size() != 2 || region.body.size() != 2) return false;
   Value op = region.body[0];
-  return has(f_[op].op, Commutes) && f_.operand(op, 0) != f_.operand(op, 1);
+  if (!has(f_[op].op, Commutes) || f_.operand(region.body[1], 0) != op) return false;
+  auto operands = f_.operands(op);
+  return std::is_permutation(operands.begin(), operands.end(), region.params.begin());
 }
 
 void LaneProgram::prepare_fold(Value v) {

@@ -73,10 +73,12 @@ LaneValue LaneMath::apply_constants(Op op, DType dtype, std::span<const std::vec
   return affine(b_.constant_int(Type::scalar(dtype), 0), values);
 }
 
-/// True if base is a multiple of `block` (a power of two) and every lane lies in the block that starts there.
+/// True if base is a multiple of `block` (a power of two) and every lane lies in the block that starts there, without wrapping.
 bool LaneMath::stays_in_block(const LaneValue& v, int64_t block) const {
   int64_t most = *std::max_element(v.offsets.begin(), v.offsets.end());
-  return most < block && facts_.divisor(v.base) >= block;
+  int value_bits = bits_of(dtype(v)) - is_signed_int(dtype(v));
+  bool dtype_holds = value_bits >= 62 || block <= int64_t{1} << value_bits;
+  return most < block && dtype_holds && facts_.divisor(v.base) >= block;
 }
 
 LaneValue LaneMath::cast(const LaneValue& v, DType to) const {
@@ -97,7 +99,7 @@ LaneValue LaneMath::cast(const LaneValue& v, DType to) const {
 LaneValue LaneMath::split(Op op, const LaneValue& a, int64_t divisor) const {
   bool quotient = op == Op::Div || op == Op::Shr;
   if (op == Op::Shr) divisor = int64_t{1} << divisor;
-  if (op == Op::And) divisor += 1;
+  if (op == Op::And && divisor < INT64_MAX) divisor += 1;
   bool power = divisor > 0 && (divisor & (divisor - 1)) == 0;
   if (!power || !stays_in_block(a, divisor)) return {};
   DType type = dtype(a);
