@@ -64,6 +64,7 @@ class Generator {
   Node fresh(const Type& type);
   Node converted(Node v, const Type& type);
   Node index_tile(const Shape& shape);
+  Node narrow_product(const Shape& shape);
 
   // --- memory
   void add_buffers();
@@ -88,6 +89,7 @@ class Generator {
   void write_shared_update();
   void write_atomic();
   void write_fold(bool scan);
+  void write_outer_fold(bool scan);
   void write_pair_fold(bool scan);
   void keep_folded(std::span<const Node> folded, int axis, const Shape& shape);
   void write_shape_change();
@@ -121,6 +123,14 @@ Node Generator::index_tile(const Shape& shape) {
   return b_.reshape(b_.arange(DType::I32, 0, shape.elements()), shape);
 }
 
+/// Lane numbers times a power of two in 8 or 16 bits, where they wrap.
+Node Generator::narrow_product(const Shape& shape) {
+  constexpr DType kNarrow[] = {DType::I8, DType::U8, DType::I16, DType::U16};
+  DType dtype = kNarrow[below(4)];
+  int64_t power = int64_t{1} << below(static_cast<uint64_t>(bits_of(dtype)) - 1);
+  return b_.mul(b_.cast(index_tile(shape), dtype), b_.constant_int(Type::tile(dtype, shape), power));
+}
+
 Node Generator::converted(Node v, const Type& type) {
   if (b_.type(v).is_scalar()) return b_.broadcast(b_.cast(v, type.dtype), type.shape);
   return b_.cast(v, type.dtype);
@@ -129,6 +139,7 @@ Node Generator::converted(Node v, const Type& type) {
 Node Generator::fresh(const Type& type) {
   if (one_in(3)) return b_.constant(type, static_cast<double>(below(7)) - 2);
   if (type.is_scalar()) return b_.cast(b_.add(b_.program_id(0), b_.i32(1)), type.dtype);
+  if (one_in(5)) return converted(narrow_product(type.shape), type);
   Node varied = b_.binary(Op::Rem, index_tile(type.shape), b_.constant(Type::tile(DType::I32, type.shape), static_cast<double>(2 + below(6))));
   return converted(varied, type);
 }
@@ -305,6 +316,21 @@ void Generator::write_fold(bool scan) {
   else keep_folded({{b_.reduce(tile, axis, op)}}, axis, shape);
 }
 
+/// Of one operand and a scalar from outside: what is given depends on the order.
+void Generator::write_outer_fold(bool scan) {
+  constexpr Op kOps[] = {Op::Add, Op::Maximum, Op::Minimum, Op::Xor};
+  Shape shape = any_shape();
+  int axis = static_cast<int>(below(static_cast<uint64_t>(shape.rank())));
+  const Node tiles[] = {operand(Type::tile(DType::I32, shape))};
+  Node outer = operand(Type::scalar(DType::I32));
+  Op op = kOps[below(4)];
+  size_t side = below(2);
+  auto combine = [&](std::span<const Node> p) { return Builder::Values{b_.binary(op, p[side], outer)}; };
+  Builder::Values folded = scan ? b_.scan(tiles, axis, combine) : b_.reduce(tiles, axis, combine);
+  if (!scan) return keep_folded(folded, axis, shape);
+  keep(folded[0]);
+}
+
 /// Two tiles at once; neither the choice nor the difference commutes.
 void Generator::write_pair_fold(bool scan) {
   Shape shape = any_shape();
@@ -392,7 +418,8 @@ void Generator::statement(int depth) {
   if (choice < 73) return write_scalar_store();
   if (choice < 76) return write_atomic();
   if (choice < 81) return write_fold(false);
-  if (choice < 84) return write_fold(true);
+  if (choice < 83) return write_fold(true);
+  if (choice < 84) return write_outer_fold(one_in(2));
   if (choice < 86) return write_pair_fold(one_in(2));
   if (choice < 91) return write_shape_change();
   if (depth >= kMostDepth) return;
