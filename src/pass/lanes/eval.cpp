@@ -27,11 +27,28 @@ LaneProgram::Index LaneProgram::squeeze_index(const Shape& shape, const Index& i
 /// The value of `v`, a tile over the current index space or a scalar, in the current slot.
 LaneValue LaneProgram::eval_here(Value v) { return eval(v, expand(f_.type(v).shape, pass_->slot->index), true); }
 
+/// Indices with equal keys are the same.
+static std::vector<int64_t> index_key(const std::vector<LaneValue>& index) {
+  std::vector<int64_t> key;
+  for (const LaneValue& x : index) {
+    key.push_back(x.base.id);
+    key.push_back(x.is_vector ? -1 : static_cast<int64_t>(x.offsets.size()));
+    key.insert(key.end(), x.offsets.begin(), x.offsets.end());
+  }
+  return key;
+}
+
 LaneValue LaneProgram::eval(Value v, const Index& index, bool same_lane) {
   const Node& n = f_[v];
   if (n.type.is_scalar()) return math(pass_->layout).uniform(map_[v.id]);
   if (same_lane)
     if (auto it = pass_->values.find(v.id); it != pass_->values.end()) return it->second;
+  bool is_shared = !same_lane && (n.flags & kInline) && is_pointwise(n.op);  // many may ask for it
+  std::pair<uint32_t, std::vector<int64_t>> key;
+  if (is_shared) {
+    key = {v.id, index_key(index)};
+    if (auto it = pass_->elsewhere.find(key); it != pass_->elsewhere.end()) return it->second;
+  }
   LaneValue result;
   if (n.flags & kInline) {
     result = eval_inline(v, index, same_lane);
@@ -43,6 +60,7 @@ LaneValue LaneProgram::eval(Value v, const Index& index, bool same_lane) {
                                         : read_shared(s, squeeze_index(n.type.shape, index), pass_->slot->present);
   }
   if (same_lane) pass_->values[v.id] = result;
+  if (is_shared) pass_->elsewhere[std::move(key)] = result;
   return result;
 }
 

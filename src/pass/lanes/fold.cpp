@@ -171,7 +171,7 @@ void LaneProgram::finish_reduce(Value v, int axis) {
   }
   each_slot_between(layout, counts, [&](const Slot& slot) {
     pass_->slot = &slot;
-    pass_->values.clear();
+    pass_->forget();
     std::vector<LaneValue> values =
         buffers.empty() ? read_all(fold_[v.id].storages, slot.number) : fold_across_warps(v, axis, slot, buffers);
     if (axis >= 0) fold_threads_and_lanes(v, axis, values);

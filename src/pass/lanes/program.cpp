@@ -252,7 +252,7 @@ void LaneProgram::lower_nest(Value v) {
 
 void LaneProgram::visit_slot(Value nest, const Slot& slot) {
   pass_->slot = &slot;
-  pass_->values.clear();
+  pass_->forget();
   for (Value s : f_.region(nest, 0).body) {
     b_.set_span(f_.span(s));
     lower_in_nest(s);
@@ -343,7 +343,7 @@ void LaneProgram::for_each_layout(std::vector<Copy> copies, const std::function<
     pass_ = &pass;
     each_slot(pass.layout, [&](const Slot& slot) {
       pass.slot = &slot;
-      pass.values.clear();
+      pass.forget();
       body(group, slot);
     });
     pass_ = nullptr;

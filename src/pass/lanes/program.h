@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -57,6 +58,8 @@ class LaneProgram {
     Layout layout;
     const Slot* slot = nullptr;
     std::unordered_map<uint32_t, LaneValue> values;
+    std::map<std::pair<uint32_t, std::vector<int64_t>>, LaneValue> elsewhere;  // inline values at other lanes, by index_key
+    void forget() { values.clear(), elsewhere.clear(); }
     // Slots that are as far apart as a reduction's first levels fold them are visited together, `group` of them along
     // `group_axis`, so that these levels need no memory. `grouped` is the layout in which each group counts as one slot.
     int group_axis = -1;

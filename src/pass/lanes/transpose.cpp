@@ -61,7 +61,7 @@ void LaneProgram::lower_block_transpose(Value nest) {
       Value position[] = {b_.add(first_row, b_.i32(r)), block_column};
       Slot slot = make_slot(layout, position);
       pass.slot = &slot;
-      pass.values.clear();
+      pass.forget();
       rows.push_back(math(layout).materialize(lower_load(load)));
     }
     transpose_block(rows);
