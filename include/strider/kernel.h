@@ -135,6 +135,8 @@ struct KernelOptions {
 class Kernel {
  public:
   STRIDER_API explicit Kernel(detail::KernelDecl declaration);
+  Kernel(const Kernel&) = default;  // moving copies: there is no empty kernel
+  Kernel& operator=(const Kernel&) = default;
 
   class Launcher;
   /// The kernel on a grid, to be called with its arguments. Constants come last as a list of names and values, or stand at

@@ -52,6 +52,8 @@ struct OperatorDecl {
 class Operator {
  public:
   STRIDER_API explicit Operator(OperatorDecl declaration);
+  Operator(const Operator&) = default;  // moving copies: there is no empty operator
+  Operator& operator=(const Operator&) = default;
   /// Runs it. Outputs that are not among the arguments are allocated and returned.
   STRIDER_API std::vector<Tensor> run(std::span<const Argument> arguments) const;
   STRIDER_API std::string source(std::span<const Argument> arguments) const;

@@ -95,6 +95,8 @@ class STRIDER_API Tensor : public TensorView {
  public:
   class Storage;
   Tensor(const TensorView& view, std::shared_ptr<Storage> storage) : TensorView(view), storage_(std::move(storage)) {}
+  Tensor(const Tensor&) = default;  // moving copies: a tensor that was moved from still shows its memory
+  Tensor& operator=(const Tensor&) = default;
 
   Tensor t() const { return own(TensorView::t()); }
   Tensor transpose(int a, int b) const { return own(TensorView::transpose(a, b)); }

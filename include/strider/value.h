@@ -230,7 +230,10 @@ inline Value floor_div(const Operand& a, const Operand& b) { return detail::roun
 inline Value cdiv(const Operand& a, const Operand& b) { return detail::round_division(a, b, true); }
 template <detail::StaticInt A, detail::StaticInt B>
 constexpr int64_t cdiv(A a, B b) {
-  int64_t n = static_cast<int64_t>(a), d = static_cast<int64_t>(b), q = n / d;
+  int64_t n = static_cast<int64_t>(a), d = static_cast<int64_t>(b);
+  if (d == 0) return 0;
+  if (d == -1) return static_cast<int64_t>(0 - static_cast<uint64_t>(n));
+  int64_t q = n / d;
   return q + (n % d != 0 && (n % d < 0) == (d < 0));
 }
 

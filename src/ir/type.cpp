@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
+
 #include "base/error.h"
 
 namespace strider::ir {
@@ -15,7 +17,8 @@ Shape::Shape(std::span<const int64_t> dims) {
 
 int64_t Shape::elements() const {
   int64_t n = 1;
-  for (int64_t d : dims()) n *= d;
+  for (int64_t d : dims())
+    if (__builtin_mul_overflow(n, d, &n)) return std::numeric_limits<int64_t>::max();  // beyond what any tile may have
   return n;
 }
 

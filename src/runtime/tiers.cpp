@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/deep_stack.h"
 #include "base/settings.h"
 #include "pass/pipeline.h"
 #include "runtime/compile.h"
@@ -127,7 +128,7 @@ bool wants_tiers(const Target& target) {
 
 std::unique_ptr<Executable> compile_in_tiers(const ir::Function& tile, Device& device) {
   if (!wants_tiers(device.target())) return compile(tile, device);
-  ir::Function prepared = pass::prepare(tile);
+  ir::Function prepared = on_deep_stack([&] { return pass::prepare(tile); });
   auto tiers = std::make_shared<Tiers>();
   tiers->quick = compile_prepared(prepared, device, quick_target(device.target()));
   tiers->current = tiers->quick.get();

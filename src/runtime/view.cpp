@@ -97,13 +97,14 @@ TensorView TensorView::flip(int axis) const {
 TensorView TensorView::expand(const Dims& shape) const {
   TensorView v = *this;
   int added = shape.rank() - rank();
+  if (added < 0) user_error("expand: a tensor of shape {} does not expand to {}, which has fewer axes", to_string(shape_), to_string(shape));
   v.shape_ = shape;
   v.strides_ = Dims::filled(shape.rank(), 0);
   for (int k = 0; k < shape.rank(); ++k) {
     int from = k - added;
     bool fits = from >= 0 && shape_[from] == shape[k];
     if (fits) v.strides_[k] = strides_[from];
-    else if (added < 0 || (from >= 0 && shape_[from] != 1))
+    else if (from >= 0 && shape_[from] != 1)
       user_error("expand: a tensor of shape {} does not expand to {}", to_string(shape_), to_string(shape));
   }
   count_elements(shape, dtype_);

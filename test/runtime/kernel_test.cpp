@@ -167,5 +167,13 @@ TEST(Kernel, Source) {
       << text;
 }
 
+TEST(KernelMistakes, TileSizesThatOverflow) {
+  Kernel k = st::kernel("huge", [](tl::Ptr<float> x) {
+    tl::store(x, tl::sum(tl::full({int64_t{1} << 32, int64_t{1} << 32}, 1.0f, f32)));
+  });
+  Tensor x = st::zeros({1});
+  EXPECT_NE(error_of([&] { k[1](x); }).find("1048576"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace strider::test

@@ -156,6 +156,26 @@ TEST_P(Operators, Source) {
 INSTANTIATE_TEST_SUITE_P(All, Operators, testing::ValuesIn(devices()),
                          [](const auto& info) { return "device" + std::to_string(info.index); });
 
+TEST(Operators, ChainsMayBeVeryLong) {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr int kLinks = 3000;  // its stack frames are large
+#else
+  constexpr int kLinks = 30000;
+#endif
+  auto chain = st::pointwise("chain", [](auto x) {
+    auto y = x;
+    for (int k = 0; k < kLinks; ++k) y = st::abs(y) - x;
+    return y;
+  });
+  EXPECT_EQ(chain(st::full({2}, 0.0)).to_vector<float>(), (std::vector<float>{0, 0}));
+}
+
+TEST(Operators, AnOperatorThatWasMovedFromStillRuns) {
+  auto twice = st::pointwise("twice", [](auto x) { return x + x; });
+  auto other = std::move(twice);
+  EXPECT_EQ(twice(st::full({1}, 2.0)).item(), 4);
+}
+
 TEST(OperatorErrors, NameTheOperatorAndTheArgument) {
   const auto& add = add_operator();
   Tensor x = arange(3), y = arange(4);

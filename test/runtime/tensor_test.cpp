@@ -85,6 +85,7 @@ TEST(Tensor, MistakesAreUserErrors) {
             std::string::npos);
   EXPECT_NE(error_of([] { arange(3).slice(0, 0, 1, 0); }).find("the step is 0"), std::string::npos);
   EXPECT_NE(error_of([] { arange(3).expand({4}); }).find("does not expand to (4)"), std::string::npos);
+  EXPECT_NE(error_of([] { arange(12).reshape({3, 4}).expand({4}); }).find("which has fewer axes"), std::string::npos);
   EXPECT_NE(error_of([] { arange(6).reshape({2, 3}).permute({0, 0}); }).find("no permutation"), std::string::npos);
   EXPECT_NE(error_of([] { arange(3).data<double>(); }).find("a tensor of f32 is read as f64"), std::string::npos);
   EXPECT_NE(error_of([] { arange(3).item(); }).find("expected one"), std::string::npos);
@@ -95,6 +96,20 @@ TEST(Tensor, MistakesAreUserErrors) {
   alignas(8) char bytes[16];
   EXPECT_NE(error_of([&] { TensorView(bytes + 1, f32, {2}); }).find("no multiple of 4 bytes"), std::string::npos);
   EXPECT_NE(error_of([] { empty(Dims::filled(32, 1)).unsqueeze(0); }).find("at most 32"), std::string::npos);
+}
+
+TEST(Tensor, WhatWasMovedFromStillShowsItsMemory) {
+  Tensor a = arange(4);
+  { Tensor b = std::move(a); }
+  EXPECT_EQ(a.slice(0, 2, 4).to_vector<float>(), (std::vector<float>{2, 3}));
+  EXPECT_EQ(a.offset(), 0);
+}
+
+TEST(Tensor, QuotientsByZeroAndMinusOne) {
+  EXPECT_EQ(cdiv(5, 0), 0);
+  EXPECT_EQ(cdiv(INT64_MIN, -1), INT64_MIN);
+  EXPECT_EQ(cdiv(7, 2), 4);
+  EXPECT_EQ(cdiv(-7, 2), -3);
 }
 
 TEST(Tensor, SizesDoNotWrap) {
