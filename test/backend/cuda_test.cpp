@@ -57,7 +57,7 @@ TEST_F(Cuda, AgreesWithTheInterpreter) {
 TEST_F(Cuda, RunsCodeForOlderGpus) {
   for (const char* name : {"cuda:sm_70", "cuda:sm_80"}) {
     if (target_named(name).processor > device().target().processor) continue;
-    for (const Case& c : lane_cases(64))
+    for (const Case& c : lane_cases(32))
       EXPECT_EQ(difference(c, interpret(c), run(c, device(), target_named(name))), "") << name;
   }
 }

@@ -121,8 +121,7 @@ struct Kernel {
 };
 
 Case finish_case(Kernel& k, std::vector<Buffer> buffers, int64_t elements, int64_t scratch_bytes = 0) {
-  std::string name = k.b.function().name;
-  Case c{.name = name, .lanes = k.finish(scratch_bytes), .buffers = std::move(buffers), .scalars = {}};
+  Case c{.name = k.b.function().name, .lanes = k.finish(scratch_bytes), .buffers = std::move(buffers), .scalars = {}};
   c.grid[0] = elements / (int64_t{k.lanes} * k.threads);
   return c;
 }
@@ -451,16 +450,17 @@ void add_memory_cases(std::vector<Case>& all, DType dtype, int lanes, int thread
 std::vector<Case> lane_cases(int threads) {
   std::vector<Case> all;
   for (DType dtype : all_dtypes()) {
-    for (int lanes : {1, 8}) all.push_back(pointwise_case(dtype, lanes, threads));
+    for (int lanes : {1, 8, 16}) all.push_back(pointwise_case(dtype, lanes, threads));
     for (int lanes : {1, 8}) all.push_back(cast_case(dtype, lanes, threads));
-    for (int lanes : {1, 16}) add_memory_cases(all, dtype, lanes, threads);
+    for (int lanes : {1, 4, 16}) add_memory_cases(all, dtype, lanes, threads);
     all.push_back(argument_case(dtype, threads));
     if (is_int(dtype)) all.push_back(for_case(dtype, threads));
   }
   for (int lanes : kWidths) {
     all.push_back(pointwise_case(DType::F32, lanes, threads));
     all.push_back(cast_case(DType::F32, lanes, threads));
-    for (DType dtype : {DType::F32, DType::I8}) add_memory_cases(all, dtype, lanes, threads);
+    all.push_back(cast_case(DType::I64, lanes, threads));
+    for (DType dtype : {DType::F32, DType::I8, DType::BF16}) add_memory_cases(all, dtype, lanes, threads);
   }
   all.push_back(resize_case(threads));
   all.push_back(control_case(threads));
