@@ -67,3 +67,17 @@ endif()
 add_test(NAME exported_symbols
   COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:strider>
     -P ${PROJECT_SOURCE_DIR}/cmake/check_exports.cmake)
+
+# Sanitized libraries cannot serve programs that are not.
+if(NOT STRIDER_SANITIZE)
+  set(compilers ${CMAKE_CXX_COMPILER})
+  find_program(STRIDER_CLANG NAMES clang++-19 clang++-18 clang++-17 clang++-16 clang++)
+  if(STRIDER_CLANG)
+    string(APPEND compilers ,${STRIDER_CLANG})
+  endif()
+  add_test(NAME package
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}/test/package -DREADELF=${CMAKE_READELF}
+      -DSONAME=libstrider.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} -DCOMPILERS=${compilers}
+      -P ${PROJECT_SOURCE_DIR}/cmake/check_package.cmake)
+  set_tests_properties(package PROPERTIES TIMEOUT 300)
+endif()
