@@ -14,7 +14,7 @@ strider_split(test_sources separate_sources test ${separate})
 
 add_executable(strider_tests ${test_sources})
 target_link_libraries(strider_tests PRIVATE
-  strider_core GTest::gtest rapidcheck ${MPFR_LIBRARY} ${GMP_LIBRARY} nlohmann_json::nlohmann_json)
+  strider_suites GTest::gtest rapidcheck ${MPFR_LIBRARY} ${GMP_LIBRARY} nlohmann_json::nlohmann_json)
 target_include_directories(strider_tests PRIVATE ${PROJECT_SOURCE_DIR}/test)
 target_compile_definitions(strider_tests PRIVATE STRIDER_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   STRIDER_BINARY_DIR="${PROJECT_BINARY_DIR}")
