@@ -63,6 +63,10 @@ endforeach()
 
 if(TARGET strider_tool)
   add_test(NAME demo COMMAND strider_tool demo)
+  add_test(NAME show COMMAND strider_tool show add_scaled --operands "f32(64,128)" "f16(128,64):t" 0.5 --stage plan)
+  set_tests_properties(show PROPERTIES PASS_REGULAR_EXPRESSION "y: f16, strides M 1, N 64; contiguous along M")
+  add_test(NAME bench COMMAND strider_tool bench overhead --quick --json ${PROJECT_BINARY_DIR}/bench_test.json)
+  set_tests_properties(bench PROPERTIES PASS_REGULAR_EXPRESSION "add of 8 elements, out=")
 endif()
 add_test(NAME exported_symbols
   COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:strider>
@@ -81,3 +85,12 @@ if(NOT STRIDER_SANITIZE)
       -P ${PROJECT_SOURCE_DIR}/cmake/check_package.cmake)
   set_tests_properties(package PROPERTIES TIMEOUT 300)
 endif()
+
+# Programs that must not compile, each with the words that the compiler has to say.
+file(GLOB compile_fail_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/compile_fail/*.cpp)
+foreach(source IN LISTS compile_fail_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_test(NAME compile_fail_${name}
+    COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DSOURCE=${source} -DINCLUDE=${PROJECT_SOURCE_DIR}/include
+      -P ${PROJECT_SOURCE_DIR}/cmake/check_compile_fail.cmake)
+endforeach()

@@ -16,7 +16,7 @@ constexpr OperatorOf of(const ops::LibraryOperator<F>&) {
   return []() -> const detail::Operator& { return ops::LibraryOperator<F>::get().untyped(); };
 }
 
-// Operators that a user would write; each lives as long as the process.
+// An operator that a user would write; it lives as long as the process.
 template <class Make>
 constexpr OperatorOf own(Make) {
   return []() -> const detail::Operator& {
@@ -25,7 +25,6 @@ constexpr OperatorOf own(Make) {
   };
 }
 
-constexpr auto add_alpha = [] { return pointwise("add_alpha", [](auto x, auto y, auto alpha) { return x + y * alpha; }); };
 constexpr auto fused = [] {
   return pointwise("fused", [](auto x, auto bias, auto r) { return ops::gelu(x + bias) * 1.5 + r; });
 };
@@ -37,7 +36,7 @@ constexpr Case kPointwise[] = {
     {"abs", of(ops::abs), {"{t}({n})"}, "{t}({n})", "abs", of_copy(0.95)},
     {"clamp", of(ops::clamp), {"{t}({n})", "-0.5", "0.5"}, "{t}({n})", "clamp", of_copy(0.95)},
     {"where", of(ops::where), {"bool({n})", "{t}({n})", "{t}({n})"}, "{t}({n})", "where", of_copy(0.95)},
-    {"add with alpha", own(add_alpha), {"{t}({n})", "{t}({n})", "0.3"}, "{t}({n})", "add_alpha", of_copy(0.95)},
+    {"add with alpha", of(ops::add_scaled), {"{t}({n})", "{t}({n})", "0.3"}, "{t}({n})", "add_alpha", of_copy(0.95)},
     {"add", of(ops::add), {"f16({n})", "f16({n})"}, "f16({n})", "add", of_copy(0.85)},
     {"add", of(ops::add), {"bf16({n})", "bf16({n})"}, "bf16({n})", "add", of_copy(0.85)},
     {"f32 + f16", of(ops::add), {"f32({n})", "f16({n})"}, "f32({n})", "add", of_copy(0.85)},

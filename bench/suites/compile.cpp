@@ -93,7 +93,7 @@ void until_fast(const Tensor& x, const Size& size, int seed, Row& row) {
 }
 
 ir::Function tile_kernel(const detail::OperatorDecl& op, const Tensor& x, const Target& target) {
-  planner::ArgumentType argument{true, x.dtype()};
+  planner::ArgumentType argument{planner::Source::Tensor, x.dtype()};
   planner::Operand operands[] = {{planner::Role::Output, x.dtype(), nullptr, &x.shape(), &x.strides()},
                                  {planner::Role::Input, x.dtype(), x.data(), &x.shape(), &x.strides()}};
   return generate(op, type_operator(op, {&argument, 1}), planner::plan(operands, target).key);

@@ -8,6 +8,8 @@
 #include <strider/kernel.h>
 #include <strider/ops.h>
 #include <strider/pointwise.h>
+#include <strider/schema.h>
+#include <strider/std_guard.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 #include <strider/value.h>

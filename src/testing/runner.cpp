@@ -91,7 +91,7 @@ class Identity {
     plan.key.streaming = streaming;
     plan.key.align_out = streaming ? std::bit_width(static_cast<unsigned>(target.vector_bytes * target.interleave)) - 1 : 0;
     const detail::OperatorDecl& op = decltype(ops::copy)::get().untyped().declaration();
-    planner::ArgumentType type{true, f32};
+    planner::ArgumentType type{planner::Source::Tensor, f32};
     executable_ = compile(generate(op, type_operator(op, {&type, 1}), plan.key), device);
     slots_.resize(planner::kMaxParameters);
     slots_.resize(planner::write_arguments(plan, nullptr, slots_.data()));
