@@ -58,18 +58,34 @@ timing::Choices choices(const Request& r) {
   return c;
 }
 
-/// An error now, not after minutes of measuring.
-std::ofstream opened(const std::string& path) {
-  std::ofstream file(path);
-  if (!file) user_error("{} cannot be written", path);
-  return file;
-}
+/// A file to be written at the end. That it cannot be is an error now, not after minutes of measuring.
+class Report {
+ public:
+  explicit Report(const std::string& path) : path_(path) {
+    if (path_.empty()) return;
+    file_.open(path_);
+    if (!file_) user_error("{} cannot be written", path_);
+  }
+  template <class Text>
+  void write(const Text& text) {
+    if (path_.empty()) return;
+    file_ << text();
+    if (!file_.flush()) user_error("{} cannot be written", path_);
+  }
 
-void write_json(std::ofstream& file, const Request& r, std::span<const Row> rows, std::string_view peer_name) {
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+std::string json_text(const Request& r, std::span<const Row> rows, std::string_view peer_name) {
   nlohmann::json list = nlohmann::json::array();
   for (const Row& row : rows) list.push_back(timing::json_of(row, r.device, peer_name));
-  file << list.dump(1) << "\n";
-  if (!file.flush()) user_error("{} cannot be written", r.json);
+  return list.dump(1) + "\n";
+}
+
+std::string markdown_text(const std::string& title, std::span<const Row> rows, std::string_view peer_name) {
+  return fmt::format("{}\n\n{}", title, timing::markdown_of(rows, peer_name));
 }
 
 std::vector<Row> run_suite(timing::Runner& runner, const Suite& suite, std::string_view peer_name) {
@@ -100,6 +116,7 @@ std::shared_ptr<Request> add_options(CLI::App& command) {
   command.add_option("--threads", request->threads, "Threads on a CPU; if not given, one and then all processors")->check(CLI::Range(1, 1024));
   command.add_option("--json", request->json, "Write the figures to this file");
   command.add_option("--plot", request->plot, "Draw them, to a file that ends in .svg or .png");
+  command.add_option("--markdown", request->markdown, "Write those of the largest tensors and most threads to this file, as a table");
   command.add_flag("--quick", request->quick, "Fewer samples and smaller tensors: less than a minute for all suites, and more noise");
   return request;
 }
@@ -108,8 +125,7 @@ void run(const Request& r, timing::Peer* peer) {
   std::vector<const Suite*> suites = wanted(r);
   std::string_view peer_name = peer ? peer->name() : "";
   std::string title = fmt::format("{}: {}", r.device, describe_device(r.device));
-  std::ofstream json;
-  if (!r.json.empty()) json = opened(r.json);
+  Report json(r.json), markdown(r.markdown);
   if (!r.plot.empty()) timing::check_plot(r.plot);
   fmt::print("{}\n", title);
   timing::Progress progress;
@@ -120,7 +136,8 @@ void run(const Request& r, timing::Peer* peer) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   if (peer) fmt::print("\nwhat should be reached\n{}", timing::gate_of(all, peer_name));
-  if (!r.json.empty()) write_json(json, r, all, peer_name);
+  json.write([&] { return json_text(r, all, peer_name); });
+  markdown.write([&] { return markdown_text(title, all, peer_name); });
   if (!r.plot.empty()) timing::plot(all, r.plot, title, peer_name);
 }
 

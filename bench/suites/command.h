@@ -16,7 +16,7 @@ namespace strider::bench {
 
 struct Request {
   std::vector<std::string> suites, dtypes;
-  std::string device = "cpu", json, plot;
+  std::string device = "cpu", json, plot, markdown;
   int threads = 0;
   bool quick = false;
 };

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <sstream>
 #include <vector>
 
 #include "base/error.h"
+#include "testing/report.h"
 
 namespace strider::timing {
 namespace {
@@ -47,18 +47,10 @@ std::string quoted(std::string text) {
 
 // --- the roofs: cases at their largest size, with most threads
 
-bool is_curve(const Row& r) { return r.name.ends_with("curve"); }
-
-/// The rows that the upper picture shows, in order.
-std::vector<const Row*> largest(std::span<const Row> rows) {
-  std::vector<const Row*> list;
-  for (const Row& row : rows) {
-    if (!row.has_copy() || is_curve(row) || row.elements < 1 << 16) continue;
-    auto same = [&](const Row* r) { return r->suite == row.suite && r->name == row.name && r->dtype == row.dtype; };
-    auto found = std::find_if(list.begin(), list.end(), same);
-    if (found == list.end()) list.push_back(&row);
-    else if (std::pair(row.threads, row.elements) > std::pair((*found)->threads, (*found)->elements)) *found = &row;
-  }
+/// Those that have a roof.
+std::vector<const Row*> largest_with_roof(std::span<const Row> rows) {
+  std::vector<const Row*> list = largest(rows);
+  std::erase_if(list, [](const Row* r) { return !r->has_copy() || is_curve(*r); });
   return list;
 }
 
@@ -129,7 +121,7 @@ void check_plot(const std::string& path) {
 }
 
 std::string plot_program(std::span<const Row> rows, const std::string& path, const std::string& title, std::string_view peer_name) {
-  std::vector<const Row*> cases = largest(rows);
+  std::vector<const Row*> cases = largest_with_roof(rows);
   std::vector<int> threads = threads_of_curves(rows);
   int pictures = !cases.empty() + !threads.empty();
   if (pictures == 0) user_error("--plot {}: none of these suites has a bandwidth to draw", path);

@@ -104,6 +104,41 @@ std::string table_of(std::span<const Row> rows, std::string_view peer_name) {
   return text;
 }
 
+// --- the largest of each case
+
+namespace {
+
+bool is_same_case(const Row& a, const Row& b) { return a.suite == b.suite && a.name == b.name && a.dtype == b.dtype; }
+
+}  // namespace
+
+bool is_curve(const Row& row) { return row.name.ends_with("curve"); }
+
+std::vector<const Row*> largest(std::span<const Row> rows) {
+  std::vector<const Row*> list;
+  for (const Row& row : rows) {
+    auto found = std::find_if(list.begin(), list.end(), [&](const Row* r) { return is_same_case(*r, row); });
+    if (found == list.end()) list.push_back(&row);
+    else if (std::pair(row.threads, row.elements) > std::pair((*found)->threads, (*found)->elements)) *found = &row;
+  }
+  return list;
+}
+
+std::string markdown_of(std::span<const Row> rows, std::string_view peer_name) {
+  std::string text = "| case | dtype | elements | threads | time | GB/s | of copy |";
+  std::string line = "| --- | --- | ---: | ---: | ---: | ---: | ---: |";
+  if (!peer_name.empty()) text += fmt::format(" times {} |", peer_name), line += " ---: |";
+  text += "\n" + line + "\n";
+  for (const Row* r : largest(rows)) {
+    if (!r->has_copy() || is_curve(*r)) continue;
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {:.1f} | {:.2f} |", r->name, r->dtype, count_text(r->elements), r->threads,
+                        time_text(r->times.median()), r->gbps(), r->fraction());
+    if (!peer_name.empty()) text += r->has_peer() ? fmt::format(" {} |", number_text(r->times_peer())) : " |";
+    text += "\n";
+  }
+  return text;
+}
+
 // --- JSON
 
 nlohmann::json json_of(const Row& row, std::string_view device, std::string_view peer_name) {
@@ -175,8 +210,7 @@ std::string gate_of(std::span<const Row> rows, std::string_view peer_name) {
   std::vector<std::vector<const Row*>> cases;
   for (const Row& row : rows) {
     if (!has_aim(row)) continue;
-    auto same = [&](const auto& list) { return list[0]->suite == row.suite && list[0]->name == row.name && list[0]->dtype == row.dtype; };
-    auto found = std::find_if(cases.begin(), cases.end(), same);
+    auto found = std::find_if(cases.begin(), cases.end(), [&](const auto& list) { return is_same_case(*list[0], row); });
     if (found == cases.end()) cases.push_back({&row});
     else found->push_back(&row);
   }

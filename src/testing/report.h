@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "testing/row.h"
 
@@ -19,6 +20,13 @@ std::string count_text(int64_t count);
 
 /// The rows of one suite: a table for each number of threads and elements, those with a bandwidth apart from those without.
 std::string table_of(std::span<const Row> rows, std::string_view peer_name = "");
+
+/// Whether the row is one point of many sizes of one case.
+bool is_curve(const Row& row);
+/// Of every case the row of most threads and, among those, most elements; in order.
+std::vector<const Row*> largest(std::span<const Row> rows);
+/// Those with a bandwidth as a Markdown table, with figures that matter to a reader of the first page.
+std::string markdown_of(std::span<const Row> rows, std::string_view peer_name = "");
 
 /// {suite, case, dtype, device, threads, elements, bytes, ms, gbps, copy_gbps, fraction, peers: {NAME: {ms, gbps}}, ...}
 nlohmann::json json_of(const Row& row, std::string_view device, std::string_view peer_name = "");
