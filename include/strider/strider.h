@@ -2,10 +2,14 @@
 // All of Strider's public interface.
 #pragma once
 
+#include <strider/compare.h>
 #include <strider/device.h>
+#include <strider/dlpack.h>
 #include <strider/dtype.h>
 #include <strider/error.h>
 #include <strider/kernel.h>
+#include <strider/memory.h>
+#include <strider/npy.h>
 #include <strider/ops.h>
 #include <strider/pointwise.h>
 #include <strider/schema.h>
