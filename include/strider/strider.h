@@ -8,6 +8,7 @@
 #include <strider/kernel.h>
 #include <strider/ops.h>
 #include <strider/pointwise.h>
+#include <strider/stats.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 #include <strider/value.h>
