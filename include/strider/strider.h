@@ -14,6 +14,7 @@
 #include <strider/pointwise.h>
 #include <strider/schema.h>
 #include <strider/std_guard.h>
+#include <strider/stats.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 #include <strider/value.h>
