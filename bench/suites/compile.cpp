@@ -10,6 +10,7 @@
 
 #include <strider/device.h>
 #include <strider/pointwise.h>
+#include <strider/stats.h>
 
 namespace strider::bench {
 namespace {

@@ -8,4 +8,7 @@ namespace strider {
 
 inline constexpr std::string_view kVersion = "0.1.0";
 
+/// A hash of all sources, written by the build: code compiled by other passes is never taken for that of these.
+std::string_view build_id();
+
 }  // namespace strider

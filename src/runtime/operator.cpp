@@ -16,6 +16,7 @@
 #include "runtime/inspect.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
+#include "runtime/stats.h"
 #include "runtime/storage.h"
 #include "runtime/tiers.h"
 
@@ -259,7 +260,7 @@ struct Operator::Impl {
   Executable& kernel(const Typing& typing, const Plan& plan, Device& device) {
     CodeKey key(device, typing, plan.key);
     if (Executable* known = kernels.find(key.bytes())) {
-      counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
+      counters().memory_hits.add();
       return *known;
     }
     return kernels.find_or_make(key.bytes(), [&] { return compile_in_tiers(generate(decl, typing, plan.key), device); });
