@@ -66,11 +66,13 @@ Got get(MemoryPool& pool, int64_t bytes) {
 void give(MemoryPool& pool, const Got& g) { pool.release(g.memory, g.capacity); }
 
 TEST(MemoryPool, SizesRoundUpByAnEighthAtMost) {
-  for (int64_t bytes : std::vector<int64_t>{0, 1, 511, 512, 513, 4096, 5000, 65537, kMiB - 1, kMiB, kMiB + 1, 100 * kMiB + 1, INT64_MAX - 1, INT64_MAX}) {
+  for (int64_t bytes : std::vector<int64_t>{0, 1, 511, 512, 513, 4096, 5000, 65537, kMiB - 1, kMiB, kMiB + 1, 100 * kMiB + 1,
+                                            INT64_MAX - 1, INT64_MAX}) {
     int64_t size = MemoryPool::size_class(bytes);
     EXPECT_GE(size, bytes);
     EXPECT_EQ(MemoryPool::size_class(size), size) << bytes;
-    EXPECT_LE(static_cast<double>(size), std::max(1.125 * static_cast<double>(bytes) + 1, 512.0 + static_cast<double>(bytes))) << bytes;
+    EXPECT_LE(static_cast<double>(size), std::max(1.125 * static_cast<double>(bytes) + 1, 512.0 + static_cast<double>(bytes)))
+        << bytes;
     EXPECT_GE(size, MemoryPool::size_class(std::max<int64_t>(bytes - 1, 0))) << bytes;
   }
 }
