@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An argument of a call to an operator or a kernel: a tensor, a number, an output, or a list of named constants.
+// An argument of a call to an operator or a kernel: a tensor, a number, perhaps by name, an output, or a list of constants.
 // Lives no longer than the call: it points to what it was made from.
 #pragma once
 
@@ -26,6 +26,17 @@ struct Out {
   const TensorView* view;
 };
 
+/// A number for the argument of that name: `add(a, b, st::arg("alpha", 0.5))`.
+template <detail::Number T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+template <detail::Number T>
+Named<T> arg(std::string_view name, T value) {
+  return {name, value};
+}
+
 class Argument {
  public:
   enum Kind : uint8_t { None, Tensor, Output, Bool, Int, Unsigned, Float, Constants };
@@ -46,11 +57,32 @@ class Argument {
     else int_ = static_cast<int64_t>(number);
   }
 
+  template <detail::Number T>
+  Argument(const Named<T>& named) : Argument(named.value) {
+    name_ = named.name;
+  }
+
   Kind kind() const { return kind_; }
+  /// Empty for arguments that are given by their place.
+  std::string_view name() const { return name_; }
   bool is_number() const { return kind_ >= Bool && kind_ <= Float; }
   const TensorView& view() const { return *view_; }
   int64_t as_int() const { return int_; }
   double as_float() const { return float_; }
+  /// Any number, rounded to double.
+  double as_double() const {
+    if (kind_ == Float) return float_;
+    return kind_ == Unsigned ? static_cast<double>(static_cast<uint64_t>(int_)) : static_cast<double>(int_);
+  }
+  /// A number as a literal.
+  Value as_value() const {
+    switch (kind_) {
+      case Bool: return Value(int_ != 0);
+      case Int: return Value(int_);
+      case Unsigned: return Value(static_cast<uint64_t>(int_));
+      default: return Value(float_);
+    }
+  }
   std::span<const Constant> constants() const { return {constants_, count_}; }
 
  private:
@@ -62,6 +94,7 @@ class Argument {
     const TensorView* view_;
     const Constant* constants_;
   };
+  std::string_view name_;
 };
 
 }  // namespace v0

@@ -12,6 +12,9 @@
 #include <strider/npy.h>
 #include <strider/ops.h>
 #include <strider/pointwise.h>
+#include <strider/schema.h>
+#include <strider/std_guard.h>
+#include <strider/stats.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 #include <strider/value.h>

@@ -54,6 +54,10 @@ class Device {
   virtual std::string description() const = 0;
   virtual const Target& target() const = 0;
   virtual std::unique_ptr<Executable> load(const Binary& binary) = 0;
+  /// The form of a binary that loads soonest here, for code that is kept; it serves this driver_version() alone.
+  virtual Binary finished(Binary binary) { return binary; }
+  /// What finished() depends on besides the target; "" where it changes nothing.
+  virtual std::string driver_version() const { return ""; }
 
   virtual void* allocate(int64_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;

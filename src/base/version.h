@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of this library; CMakeLists.txt has the same one.
+// The version of this library; the build reads it from here.
 #pragma once
 
 #include <string_view>
@@ -7,5 +7,8 @@
 namespace strider {
 
 inline constexpr std::string_view kVersion = "0.1.0";
+
+/// A hash of all sources, written by the build: code compiled by other passes is never taken for that of these.
+std::string_view build_id();
 
 }  // namespace strider

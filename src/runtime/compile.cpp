@@ -2,23 +2,49 @@
 #include "runtime/compile.h"
 
 #include "base/deep_stack.h"
+#include "base/error.h"
 #include "pass/pipeline.h"
+#include "runtime/stats.h"
 
 namespace strider {
 
-std::unique_ptr<Executable> compile(const ir::Function& tile, Device& device) {
-  auto executable = on_deep_stack([&] { return compile_prepared(pass::prepare(tile), device, device.target()); });
-  counters().compiles.fetch_add(1, std::memory_order_relaxed);
+Compilation::Compilation(const ir::Function& tile, Device& device, const Target& target)
+    : device_(&device), target_(target), cache_(disk_cache()) {
+  if (cache_ && !cache_->refusal().empty()) cache_ = nullptr;
+  if (cache_) key_ = disk_key(tile, target_, device.driver_version());
+}
+
+std::unique_ptr<Executable> Compilation::from_disk() const {
+  if (!cache_) return nullptr;
+  std::unique_ptr<Executable> executable;
+  try {
+    if (auto binary = cache_->find(key_)) executable = device_->load(*binary);
+  } catch (const Error&) {
+    // Code that does not load is made again.
+  }
+  (executable ? counters().disk_hits : counters().disk_misses).add();
   return executable;
 }
 
-std::unique_ptr<Executable> compile_prepared(const ir::Function& prepared, Device& device, const Target& target) {
-  return on_deep_stack([&] { return device.load(compiler_for(target).compile(pass::lower(prepared, target), target)); });
+std::unique_ptr<Executable> Compilation::compile(const ir::Function& prepared) const {
+  return on_deep_stack([&] {
+    Binary binary = compiler_for(target_).compile(pass::lower(prepared, target_), target_);
+    if (!cache_) return device_->load(binary);
+    binary = device_->finished(std::move(binary));
+    auto executable = device_->load(binary);
+    cache_->store(key_, binary);  // what does not load is not kept
+    return executable;
+  });
 }
 
-Counters& counters() {
-  static Counters all;
-  return all;
+std::unique_ptr<Executable> compile(const ir::Function& tile, Device& device) {
+  return on_deep_stack([&] {
+    Compilation compilation(tile, device, device.target());
+    if (auto known = compilation.from_disk()) return known;
+    auto executable = compilation.compile(pass::prepare(tile));
+    counters().compiles.add();
+    return executable;
+  });
 }
 
 }  // namespace strider

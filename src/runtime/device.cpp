@@ -2,7 +2,6 @@
 #include <strider/device.h>
 
 #include "backend/backend.h"
-#include "runtime/compile.h"
 #include "runtime/tiers.h"
 
 namespace strider {
@@ -13,11 +12,6 @@ std::string describe_device(std::string_view device) { return device_named(devic
 void synchronize(std::string_view device) { device_named(device).synchronize(); }
 
 void finish_compiles() { finish_background(); }
-
-Stats stats() {
-  const Counters& c = counters();
-  return {c.compiles.load(std::memory_order_relaxed), c.memory_hits.load(std::memory_order_relaxed)};
-}
 
 }  // namespace v0
 }  // namespace strider

@@ -12,6 +12,7 @@
 #include "runtime/naming.h"
 #include "runtime/number.h"
 #include "runtime/shape.h"
+#include "runtime/stats.h"
 
 #include <strider/tensor.h>
 
@@ -184,7 +185,7 @@ struct Kernel::Impl {
     std::copy(facts.begin(), facts.end(), key.facts);
     std::string_view bytes(reinterpret_cast<const char*>(&key), 16 + facts.size_bytes());
     if (Executable* known = kernels.find(bytes)) {
-      counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
+      counters().memory_hits.add();
       return *known;
     }
     return kernels.find_or_make(bytes, [&] { return compile(front::trace_kernel(decl, facts), binding.device()); });

@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "pass/pipeline.h"
 #include "runtime/compile.h"
+#include "runtime/stats.h"
 
 namespace strider {
 namespace {
@@ -38,8 +39,9 @@ class TieredExecutable final : public Executable {
 
 struct Job {
   std::weak_ptr<Tiers> tiers;  // dead: the operator is gone, its fast code is not wanted
+  Compilation compilation;
   ir::Function prepared;
-  Device* device;
+  bool is_counted;  // the quick code was compiled too
 };
 
 /// One thread that compiles what is asked for, in order. It starts with the first job and ends with the process.
@@ -47,7 +49,7 @@ class Background {
  public:
   void add(Job job) {
     std::lock_guard lock(mutex_);
-    if (stopped_) return;
+    if (stopped_ || process_ != ::getpid()) return;  // a child has no such thread, and quick code will do
     jobs_.push_back(std::move(job));
     if (!thread_.joinable()) start();
     changed_.notify_all();
@@ -61,7 +63,6 @@ class Background {
 
  private:
   void start() {
-    process_ = ::getpid();
     thread_ = std::thread([this] { run(); });
     std::atexit([] { background().stop(); });  // before LLVM and the driver take themselves apart
   }
@@ -98,7 +99,8 @@ class Background {
     auto tiers = job.tiers.lock();
     if (!tiers) return;
     try {
-      tiers->fast = compile_prepared(job.prepared, *job.device, job.device->target());
+      tiers->fast = job.compilation.compile(job.prepared);
+      if (!job.is_counted) counters().compiles.add();
       tiers->current.store(tiers->fast.get(), std::memory_order_release);
     } catch (const std::exception&) {
     }
@@ -128,13 +130,19 @@ bool wants_tiers(const Target& target) {
 
 std::unique_ptr<Executable> compile_in_tiers(const ir::Function& tile, Device& device) {
   if (!wants_tiers(device.target())) return compile(tile, device);
-  ir::Function prepared = on_deep_stack([&] { return pass::prepare(tile); });
-  auto tiers = std::make_shared<Tiers>();
-  tiers->quick = compile_prepared(prepared, device, quick_target(device.target()));
-  tiers->current = tiers->quick.get();
-  counters().compiles.fetch_add(1, std::memory_order_relaxed);
-  Background::background().add({tiers, std::move(prepared), &device});
-  return std::make_unique<TieredExecutable>(std::move(tiers));
+  return on_deep_stack([&]() -> std::unique_ptr<Executable> {
+    Compilation fast(tile, device, device.target()), quick(tile, device, quick_target(device.target()));
+    if (auto known = fast.from_disk()) return known;
+    ir::Function prepared = pass::prepare(tile);
+    auto tiers = std::make_shared<Tiers>();
+    tiers->quick = quick.from_disk();
+    bool compiles = !tiers->quick;
+    if (compiles) tiers->quick = quick.compile(prepared);
+    if (compiles) counters().compiles.add();
+    tiers->current = tiers->quick.get();
+    Background::background().add({tiers, std::move(fast), std::move(prepared), compiles});
+    return std::make_unique<TieredExecutable>(std::move(tiers));
+  });
 }
 
 void finish_background() { Background::background().finish(); }

@@ -52,20 +52,59 @@ class Current {
   bool changed_;
 };
 
-/// Loads PTX; an error carries what the driver's compiler said.
-CudaModule load_module(const Binary& binary) {
-  constexpr uintptr_t kLogBytes = 4096;
-  std::string text(binary.code.begin(), binary.code.end()), log(kLogBytes, '\0');
-  int options[] = {kCudaErrorLog, kCudaErrorLogBytes, kCudaOptimization};
-  void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes), reinterpret_cast<void*>(uintptr_t{0})};
-  unsigned count = binary.is_quick ? 3 : 2;  // the last option asks for the least optimization
-  CudaModule module = nullptr;
-  try {
-    cuda_driver().module_load(&module, text.c_str(), count, options, values);
-  } catch (const Error& error) {
-    driver_error("{}: {}; {}", binary.entry, error.what(), log.c_str());
+/// Options for the driver's compiler, and what it says.
+class CompilerOptions {
+ public:
+  explicit CompilerOptions(const Binary& binary) : name_(binary.entry), count_(binary.is_quick ? 3 : 2) {}
+  unsigned count() const { return count_; }
+  int* options() { return options_; }
+  void** values() { return values_; }
+
+  /// Calls f; an error carries the compiler's words.
+  template <class F>
+  void explaining(F&& f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      driver_error("{}: {}; {}", name_, error.what(), log_.c_str());
+    }
   }
+
+ private:
+  static constexpr uintptr_t kLogBytes = 4096;
+  const std::string& name_;
+  unsigned count_;
+  std::string log_ = std::string(kLogBytes, '\0');
+  int options_[3] = {kCudaErrorLog, kCudaErrorLogBytes, kCudaOptimization};  // the last one asks for the least
+  void* values_[3] = {log_.data(), reinterpret_cast<void*>(kLogBytes), reinterpret_cast<void*>(uintptr_t{0})};
+};
+
+/// Loads PTX, or what link() gave.
+CudaModule load_module(const Binary& binary) {
+  std::string code(binary.code.begin(), binary.code.end());
+  CompilerOptions options(binary);
+  CudaModule module = nullptr;
+  options.explaining(
+      [&] { cuda_driver().module_load(&module, code.c_str(), options.count(), options.options(), options.values()); });
   return module;
+}
+
+/// PTX to code for the current device.
+std::vector<char> link(const Binary& binary) {
+  struct Link {
+    CudaLink handle = nullptr;
+    ~Link() { cuda_driver().link_destroy.result(handle); }
+  } link;
+  std::string ptx(binary.code.begin(), binary.code.end());
+  CompilerOptions options(binary);
+  void* code = nullptr;
+  size_t bytes = 0;
+  options.explaining([&] {
+    cuda_driver().link_create(options.count(), options.options(), options.values(), &link.handle);
+    cuda_driver().link_add(link.handle, kCudaPtx, ptx.data(), ptx.size() + 1, binary.entry.c_str(), 0, nullptr, nullptr);
+    cuda_driver().link_complete(link.handle, &code, &bytes);
+  });
+  return {static_cast<char*>(code), static_cast<char*>(code) + bytes};  // the link owns it
 }
 
 class CudaExecutable final : public Executable {
@@ -140,6 +179,17 @@ class CudaDevice final : public Device {
   std::unique_ptr<Executable> load(const Binary& binary) override {
     check_target(binary);
     return std::make_unique<CudaExecutable>(binary, context_);
+  }
+
+  Binary finished(Binary binary) override {
+    Current current(context_);
+    binary.code = link(binary);
+    return binary;
+  }
+  std::string driver_version() const override {
+    int version = 0;
+    cuda_driver().driver_version(&version);
+    return fmt::format("{}, compute capability {}.{}", version, attribute(device_, kCudaMajor), attribute(device_, kCudaMinor));
   }
 
   void* allocate(int64_t bytes) override {

@@ -16,6 +16,7 @@ using CudaContext = struct CUctx_st*;
 using CudaModule = struct CUmod_st*;
 using CudaFunction = struct CUfunc_st*;
 using CudaStream = struct CUstream_st*;
+using CudaLink = struct CUlinkState_st*;
 using CudaPointer = unsigned long long;
 
 /// The driver's numbers of what Strider asks for and sets.
@@ -25,6 +26,7 @@ enum CudaDeviceAttribute {
   kCudaMinor = 76,
 };
 enum CudaFunctionAttribute { kCudaDynamicSharedBytes = 8 };
+enum CudaInput { kCudaPtx = 1 };
 enum CudaJitOption { kCudaErrorLog = 5, kCudaErrorLogBytes = 6, kCudaOptimization = 7 };
 
 template <class Signature>

@@ -180,13 +180,15 @@ Slot LaneProgram::make_slot(const Layout& layout, std::span<const Value> positio
   return slot;
 }
 
-void LaneProgram::each_slot(const Layout& layout, const SlotFn& body) {
+void LaneProgram::each_slot(const Layout& layout, const SlotFn& body, std::span<const Value> limits) {
   std::vector<int64_t> counts(layout.slots.begin(), layout.slots.begin() + layout.rank());
-  each_slot_between(layout, counts, body);
+  each_slot_between(layout, counts, body, limits);
 }
 
-/// Runs `body` for the first counts[d] slots along each axis: written out when they are few, else as loops.
-void LaneProgram::each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body) {
+/// Runs `body` for the first counts[d] slots along each axis: written out when they are few, else as loops, which end at
+/// limits[d] where that is valid.
+void LaneProgram::each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body,
+                                    std::span<const Value> limits) {
   int64_t total = 1;
   for (int64_t c : counts) total *= c;
   bool written_out = total <= target_.unroll_slots && !(in_rare_region_ && layout.lanes == 1);
@@ -200,7 +202,8 @@ void LaneProgram::each_slot_between(const Layout& layout, std::span<const int64_
       }
       return;
     }
-    b_.for_loop(b_.i32(0), b_.i32(counts[axis]), b_.i32(1), {}, [&](std::span<const Value> p) {
+    bool is_limited = !limits.empty() && limits[axis].valid();
+    b_.for_loop(b_.i32(0), is_limited ? limits[axis] : b_.i32(counts[axis]), b_.i32(1), {}, [&](std::span<const Value> p) {
       position[axis] = p[0];
       walk(axis + 1);
       return Values{};
@@ -244,7 +247,7 @@ void LaneProgram::lower_nest(Value v) {
   }
   phase();
   if (pass.group > 1) each_slot(pass.grouped, [&](const Slot& first) { visit_group(v, first); });
-  else each_slot(pass.layout, [&](const Slot& slot) { visit_slot(v, slot); });
+  else each_slot(pass.layout, [&](const Slot& slot) { visit_slot(v, slot); }, slot_limits(v));
   for (Value s : body)
     if (f_[s].op == Op::Reduce || f_[s].op == Op::Scan) finish_fold(s);
   pass_ = nullptr;

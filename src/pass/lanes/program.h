@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the lanes pass, shared by its parts: statements (program.cpp), values (eval.cpp), memory (memory.cpp),
-// staged loads (transpose.cpp),
-// reductions and scans (fold.cpp).
+// staged loads (transpose.cpp), reductions and scans (fold.cpp), slots that no lane needs (bounds.cpp).
 #pragma once
 
 #include <functional>
@@ -104,8 +103,9 @@ class LaneProgram {
   Layout layout_of_nest(Value nest) const;
   bool uses_only_own_values(Value nest) const;
   bool is_slotwise(Value v, std::unordered_set<uint32_t>& own) const;
-  void each_slot(const Layout& layout, const SlotFn& body);
-  void each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body);
+  void each_slot(const Layout& layout, const SlotFn& body, std::span<const Value> limits = {});
+  void each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body,
+                         std::span<const Value> limits = {});
   Slot make_slot(const Layout& layout, std::span<const Value> position);
   LaneValue thread_part(const Layout& layout, int axis);
   Value owner_thread(const Layout& layout);
@@ -113,6 +113,12 @@ class LaneProgram {
   bool is_always(const LaneValue& mask) const;
   void phase();
   LaneMath math(const Layout& layout) { return LaneMath(b_, facts_, layout.lanes); }
+
+  // bounds.cpp
+  Values slot_limits(Value nest);
+  std::optional<Value> slots_below(Value mask, int axis);
+  std::optional<Value> first_index(Value v);
+  Value known_scalar(Value v);
 
   // eval.cpp: values at lanes
   LaneValue eval(Value v, const Index& index, bool same_lane);
