@@ -67,3 +67,12 @@ endif()
 add_test(NAME exported_symbols
   COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:strider>
     -P ${PROJECT_SOURCE_DIR}/cmake/check_exports.cmake)
+
+# Programs that must not compile, each with the words that the compiler has to say.
+file(GLOB compile_fail_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/compile_fail/*.cpp)
+foreach(source IN LISTS compile_fail_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_test(NAME compile_fail_${name}
+    COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DSOURCE=${source} -DINCLUDE=${PROJECT_SOURCE_DIR}/include
+      -P ${PROJECT_SOURCE_DIR}/cmake/check_compile_fail.cmake)
+endforeach()

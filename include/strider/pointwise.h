@@ -10,12 +10,10 @@
 //
 // The lambda runs once for each combination of dtypes, on values (strider/value.h), so an operator can be used in another
 // operator's lambda. It may return several outputs as a tuple. Every argument may be a tensor or a number; numbers are
-// run-time values and never compile anything.
+// run-time values and never compile anything. They can have defaults and be passed by name: `add(a, b, st::arg("alpha", 2))`.
 //
-// Dtypes. The tensors' common dtype is that of the highest category (bool < integer < float), in it the widest; f16 with bf16
-// gives f32, and signed with unsigned integers the signed dtype that holds both. A number counts only by a higher category.
-// The maths run in that dtype, f16 and bf16 in f32; bool arguments stay bool. An output has the common dtype, unless the
-// maths give another one (comparisons give bool).
+// Dtypes follow PyTorch's promotion (docs/promotion.md): by the rules of the schema (strider/schema.h), or without them by
+// Default over all tensors.
 #pragma once
 
 #include <array>
@@ -27,17 +25,13 @@
 #include <vector>
 
 #include <strider/argument.h>
+#include <strider/prepared.h>
+#include <strider/schema.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 
 namespace strider {
 inline namespace v0 {
-
-/// What an operator's arguments are. All of it may be left out: then every argument is a tensor.
-struct Schema {
-  std::vector<bool> is_tensor = {};      // false: always a number
-  std::vector<std::string> names = {};   // of the arguments, for messages and sources
-};
 
 namespace detail {
 
@@ -56,8 +50,15 @@ class Operator {
   Operator& operator=(const Operator&) = default;
   /// Runs it. Outputs that are not among the arguments are allocated and returned.
   STRIDER_API std::vector<Tensor> run(std::span<const Argument> arguments) const;
+  STRIDER_API PreparedCall prepare(std::span<const Argument> arguments) const;
   STRIDER_API std::string source(std::span<const Argument> arguments) const;
+  /// The maths on values, promoted by the schema's rules.
+  STRIDER_API Values apply(std::span<const Value> arguments) const;
   STRIDER_API const OperatorDecl& declaration() const;
+  /// Where the argument of that name stands. A user error that lists the names if there is none.
+  STRIDER_API size_t argument_named(std::string_view name) const;
+  /// The number of an argument that a call left out. A user error that names the argument if it has none.
+  STRIDER_API const Argument& default_of(size_t argument) const;
 
  private:
   struct Impl;
@@ -97,22 +98,40 @@ template <class T>
 concept TensorLike = std::derived_from<T, TensorView>;
 template <class T>
 concept OutputLike = std::same_as<T, Out>;
+template <class T>
+inline constexpr bool is_named = false;
+template <class T>
+inline constexpr bool is_named<Named<T>> = true;
 
 }  // namespace detail
 
 template <class F>
 class Pointwise {
  public:
+  static constexpr size_t kArguments = detail::arity<F>();
   static constexpr size_t kOutputs = detail::output_count<detail::ResultOf<F>>();
 
   Pointwise(std::string_view name, F f, const Schema& schema)
-      : f_(f), operator_({std::string(name), schema, detail::arity<F>(), kOutputs, body(f)}) {}
+      : f_(f), operator_({std::string(name), schema, kArguments, kOutputs, body(f)}) {}
 
-  /// On tensors: the output, or an array of them, or nothing when all outputs are given. On values and numbers: the maths.
+  /// On tensors: the output, or an array of them, or nothing when all outputs are given. On values: the maths, promoted by the
+  /// schema's rules. On plain numbers: the maths.
   template <class... A>
   auto operator()(const A&... arguments) const {
     if constexpr ((detail::TensorLike<A> || ...)) return run<(detail::OutputLike<A> + ...)>(arguments...);
-    else return f_(arguments...);
+    else if constexpr ((std::same_as<A, Value> || ...)) return compose(all_arguments<Value>(arguments...));
+    else if constexpr (sizeof...(A) == kArguments && !(detail::is_named<A> || ...)) return f_(arguments...);
+    else return std::apply(f_, all_arguments<double>(arguments...));
+  }
+
+  /// A call with these arguments that is checked and planned once and then only launches; strider/prepared.h. Outputs that are
+  /// not given are made now, and each launch writes them again. Throws what the call itself would.
+  template <class... A>
+  PreparedCall prepare(const A&... arguments) const {
+    static constexpr size_t kGiven = (detail::OutputLike<A> + ...);
+    static_assert(kGiven == 0 || kGiven == kOutputs, "give all of an operator's outputs, or none");
+    const Argument list[] = {Argument(arguments)...};
+    return operator_.prepare(list);
   }
 
   /// The tile kernel that a call with these arguments runs.
@@ -132,6 +151,38 @@ class Pointwise {
     std::vector<Tensor> results = operator_.run(list);
     if constexpr (Given == 0) return unpack(results, std::make_index_sequence<kOutputs>());
   }
+  /// Arguments in order; those by name and those left out are in their places.
+  template <class T, class... A>
+  std::array<T, kArguments> all_arguments(const A&... arguments) const {
+    static_assert(sizeof...(A) <= kArguments, "more arguments than the operator's lambda takes");
+    std::array<T, kArguments> all{};
+    std::array<bool, kArguments> given{};
+    size_t next = 0;
+    auto place = [&](const auto& argument) {
+      if constexpr (detail::is_named<std::remove_cvref_t<decltype(argument)>>) {
+        size_t index = operator_.argument_named(argument.name);
+        all[index] = T(argument.value), given[index] = true;
+      } else {
+        all[next] = T(argument), given[next++] = true;
+      }
+    };
+    (place(arguments), ...);
+    for (size_t k = 0; k < kArguments; ++k) {
+      if (given[k]) continue;
+      if constexpr (std::same_as<T, Value>) all[k] = operator_.default_of(k).as_value();
+      else all[k] = operator_.default_of(k).as_double();
+    }
+    return all;
+  }
+  auto compose(const std::array<Value, kArguments>& all) const {
+    detail::Values results = operator_.apply(all);
+    if constexpr (kOutputs == 1) return results[0];
+    else return array_of(results, std::make_index_sequence<kOutputs>());
+  }
+  template <size_t... I>
+  static auto array_of(const detail::Values& values, std::index_sequence<I...>) {
+    return std::array<Value, kOutputs>{values[I]...};
+  }
   template <size_t... I>
   static auto unpack(std::vector<Tensor>& results, std::index_sequence<I...>) {
     if constexpr (kOutputs == 1) return std::move(results[0]);
@@ -140,7 +191,7 @@ class Pointwise {
   static std::function<detail::Values(std::span<const Value>)> body(F f) {
     return [f](std::span<const Value> values) {
       return detail::values_of(
-          [&] { return detail::call_with_values(f, values, std::make_index_sequence<detail::arity<F>()>()); });
+          [&] { return detail::call_with_values(f, values, std::make_index_sequence<kArguments>()); });
     };
   }
 

@@ -161,6 +161,11 @@ Tensor tensor(const std::vector<T>& values) {
 
 /// Names a tensor as an operator's output: `add(a, b, st::out(c))`.
 inline Out out(const TensorView& view) { return {&view}; }
+inline Out out(const Tensor& tensor) {
+  Out o = out(static_cast<const TensorView&>(tensor));
+  o.is_owner = true;
+  return o;
+}
 
 /// Nested brackets as in NumPy; long axes are shortened.
 STRIDER_API std::ostream& operator<<(std::ostream& stream, const TensorView& tensor);

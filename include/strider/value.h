@@ -9,10 +9,13 @@
 // NumPy, aligned at the last axis.
 //
 // Dtypes. Literals are weak: they take the dtype of what they meet, unless their category (bool < integer < float) is
-// higher; then an integer literal is i32 (i64, u64 when it does not fit) and a float literal f32. An integer literal
-// outside the range of its dtype is an error. Between values: the higher category wins; in a category the wider dtype;
-// f16 with bf16 gives f32; integers of different signedness give the unsigned dtype if it is at least as wide.
-// `/` is true division and needs floats: on integers write div (toward zero) or floor_div. `%` has the dividend's sign.
+// higher; then an integer literal is i32 (i64, u64 when it does not fit) and a float literal f32, or in an operator that
+// computes in another dtype of their category, that one. An integer literal outside the range of its dtype is an error.
+// Between values: the higher category wins; in a category the wider dtype; f16 with bf16 gives f32. Integers of different
+// signedness give the unsigned dtype if it is at least as wide in kernels (Triton's rule), and the signed dtype that holds
+// both in operators (PyTorch's).
+// `/` is true division: integers are converted to floats first (div rounds toward zero, floor_div down). `%` has the
+// dividend's sign.
 // `& | ^ ~` are bitwise, and logical on bool; && and || do not compile, nor does a Value as a condition: use where.
 //
 // Every function also takes plain numbers and then computes plainly in double, so that an operator's generic lambda is its
@@ -218,6 +221,10 @@ inline Value& Value::operator/=(const Operand& b) { return *this = detail::true_
 /// `a` where the condition holds, else `b`; both are computed.
 STRIDER_API Value where(const Operand& condition, const Operand& a, const Operand& b);
 inline double where(bool condition, double a, double b) { return condition ? a : b; }
+
+/// The dtype of a value while it is traced; that of a number is f64.
+inline DType dtype(const Value& value) { return value.dtype(); }
+inline DType dtype(double) { return DType::F64; }
 
 /// The value converted: floats round, floats to integers truncate, integers wrap, to bool asks for != 0.
 inline Value cast(const Operand& a, DType dtype) { return a.value.to(dtype, a.where); }

@@ -22,19 +22,19 @@ using planner::Role;
 constexpr std::string_view kLayouts[] = {"flat", "rows", "strided", "transposed"};
 constexpr std::string_view kBlocks[] = {"1024", "256", "4096", "8192"};
 
-/// Operands of f32 matrices in a layout, at made-up addresses that do not overlap; `where` takes a bool first.
+/// Operands of matrices in a layout, at made-up addresses that do not overlap; `where` takes a bool first.
 class Example {
  public:
   static constexpr int64_t kSize = 4096;
 
-  Example(const detail::OperatorDecl& op, std::string_view layout) {
+  Example(const detail::OperatorDecl& op, DType dtype, std::string_view layout) {
     for (size_t k = 0; k < op.outputs + op.arguments; ++k) {
       bool is_output = k < op.outputs, is_last = k + 1 == op.outputs + op.arguments;
       bool is_condition = op.name == "where" && k == op.outputs;
       bool is_row = layout == "rows" && is_last && op.arguments > 1;
       shapes_.push_back(is_row ? Dims{1, kSize} : Dims{kSize, kSize});
       strides_.push_back(strides(layout, is_output, is_last));
-      operands_.push_back({is_output ? Role::Output : Role::Input, is_condition ? DType::Bool : DType::F32,
+      operands_.push_back({is_output ? Role::Output : Role::Input, is_condition ? DType::Bool : dtype,
                            reinterpret_cast<const void*>((k + 1) << 32), nullptr, nullptr});
     }
     for (size_t k = 0; k < operands_.size(); ++k) {
@@ -57,11 +57,26 @@ class Example {
   std::vector<planner::Operand> operands_;
 };
 
+/// Whether the maths take values of a dtype.
+bool takes(const detail::OperatorDecl& op, DType dtype) {
+  std::vector<planner::ArgumentType> types(op.arguments, {planner::Source::Tensor, dtype});
+  if (op.name == "where") types[0].dtype = DType::Bool;
+  try {
+    type_operator(op, types);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 ir::Function operator_tile(const detail::OperatorDecl& op, const Target& target, std::string_view layout) {
-  Example example(op, layout);
+  Example example(op, takes(op, DType::F32) ? DType::F32 : DType::I32, layout);
   std::vector<planner::ArgumentType> types;
-  for (const planner::Operand& o : example.operands().subspan(op.outputs)) types.push_back({true, o.dtype});
-  return generate(op, type_operator(op, types), planner::plan(example.operands(), target).key);
+  for (const planner::Operand& o : example.operands().subspan(op.outputs)) types.push_back({planner::Source::Tensor, o.dtype});
+  planner::Typing typing = type_operator(op, types);
+  std::vector<planner::Operand> operands(example.operands().begin(), example.operands().end());
+  for (size_t k = 0; k < op.outputs; ++k) operands[k].dtype = typing.results[k];
+  return generate(op, typing, planner::plan(operands, target).key);
 }
 
 template <class Op>
@@ -79,8 +94,8 @@ Builtin kernel_builtin(const Kernel& kernel) {
 std::vector<Builtin> make_builtins() {
   std::vector<Builtin> list;
   auto add_operators = [&](const auto&... op) { (list.push_back(operator_builtin(op)), ...); };
-  add_operators(add, sub, mul, div, neg, abs, copy, minimum, maximum, clamp, where, exp, log, sqrt, tanh, erf, sigmoid, relu,
-                silu, gelu, gelu_tanh);
+  add_operators(add, sub, mul, div, neg, abs, sign, minimum, maximum, clamp, where, eq, ne, lt, le, gt, ge, bitwise_and,
+                bitwise_or, bitwise_xor, bitwise_not, exp, log, sqrt, tanh, erf, sigmoid, relu, silu, gelu, gelu_tanh, copy);
   for (const Kernel* k : {&vector_add_kernel(), &l1_norm_kernel(), &softmax_kernel(), &layer_norm_kernel()})
     list.push_back(kernel_builtin(*k));
   return list;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include <strider/pointwise.h>
 
@@ -13,16 +12,14 @@
 
 namespace strider {
 
-/// What follows from the types of an operator's arguments.
-struct Typing {
-  DType common;
-  std::vector<DType> compute;  // by argument
-  std::vector<DType> outputs;
-};
+/// The typing with the dtypes of all results. A user error if a result is of a higher category than its rule says.
+planner::Typing type_operator(const detail::OperatorDecl& op, std::span<const planner::ArgumentType> arguments);
 
-Typing type_operator(const detail::OperatorDecl& op, std::span<const planner::ArgumentType> arguments);
+/// The operator's maths on values of the current trace. With promotion rules, values are converted as tensors of their dtypes are,
+/// and so are the results; literals count as numbers.
+detail::Values apply_to_values(const detail::OperatorDecl& op, std::span<const Value> arguments);
 
 /// A user error if a given output cannot hold the result.
-ir::Function generate(const detail::OperatorDecl& op, const Typing& typing, const planner::Key& key);
+ir::Function generate(const detail::OperatorDecl& op, const planner::Typing& typing, const planner::Key& key);
 
 }  // namespace strider

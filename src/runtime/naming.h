@@ -11,7 +11,7 @@ namespace strider {
 
 /// Runs `f`; puts "kernel NAME: " before its errors, other than those of the traced body, which have it already.
 template <class F>
-auto naming(std::string_view what, const std::string& name, F&& f) {
+decltype(auto) naming(std::string_view what, const std::string& name, F&& f) {
   try {
     return f();
   } catch (const front::PlacedError&) {

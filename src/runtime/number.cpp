@@ -22,6 +22,11 @@ uint64_t bits_of(const Argument& number, DType dtype) {
   return ir::bits_of_int(dtype, number.as_int());
 }
 
+uint64_t passed_bits(const Argument& number, DType rounded, DType passed) {
+  if (number.kind() == Argument::Float || !is_float(rounded)) return bits_of(number, passed);
+  return ir::bits_of_double(passed, ir::double_of_bits(rounded, bits_of(number, rounded)));
+}
+
 std::string text_of(const Argument& number) {
   switch (number.kind()) {
     case Argument::Bool: return number.as_int() ? "true" : "false";

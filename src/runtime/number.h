@@ -12,6 +12,8 @@ namespace strider {
 bool fits(const Argument& number, DType dtype);
 /// The bits of a number as an element of `dtype`: rounded, or wrapped where it does not fit.
 uint64_t bits_of(const Argument& number, DType dtype);
+/// The bits of a number as `passed`, from which a kernel's conversion to `rounded` gives the number rounded once.
+uint64_t passed_bits(const Argument& number, DType rounded, DType passed);
 std::string text_of(const Argument& number);
 
 }  // namespace strider

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of an operator: arguments -> operands -> plan -> table -> launch.
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "base/error.h"
 #include "front/trace/scalar.h"
@@ -11,6 +15,7 @@
 #include "runtime/generate.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
+#include "runtime/prepared.h"
 #include "runtime/stats.h"
 #include "runtime/storage.h"
 #include "runtime/tiers.h"
@@ -26,17 +31,22 @@ using planner::Key;
 using planner::kMaxOperands;
 using planner::Plan;
 using planner::Role;
+using planner::Source;
+using planner::Typing;
 
 namespace {
 
-/// The plan's key with the device that the code is for.
+/// The plan's key with the device that the code is for, and the typing of its maths.
 struct CodeKey {
-  CodeKey(const Device& d, const Key& k) : device(&d) { std::memcpy(static_cast<void*>(&key), &k, k.bytes()); }
+  CodeKey(const Device& d, const Typing& t, const Key& k) : device(&d), typing(&t) {
+    std::memcpy(static_cast<void*>(&key), &k, k.bytes());
+  }
   const Device* device;
+  const Typing* typing;
   Key key;
   std::string_view bytes() const { return {reinterpret_cast<const char*>(this), offsetof(CodeKey, key) + key.bytes()}; }
 };
-static_assert(offsetof(CodeKey, key) == sizeof(Device*));
+static_assert(offsetof(CodeKey, key) == 2 * sizeof(void*));
 
 DType number_dtype(const Argument& a) {
   switch (a.kind()) {
@@ -47,16 +57,29 @@ DType number_dtype(const Argument& a) {
   }
 }
 
+size_t index_of(const OperatorDecl& op, std::string_view name) {
+  for (size_t k = 0; k < op.schema.names.size(); ++k)
+    if (op.schema.names[k] == name) return k;
+  user_error("there is no argument {}; the arguments: {}", name, fmt::join(op.schema.names, ", "));
+}
+
+const Argument& default_number(const OperatorDecl& op, size_t argument) {
+  for (const auto& [name, number] : op.schema.defaults)
+    if (argument < op.schema.names.size() && op.schema.names[argument] == name) return number;
+  user_error("argument {} is missing", front::name_of(op, argument));
+}
+
 /// The arguments of one call, sorted out.
 class Call {
  public:
-  Call(const OperatorDecl& op, std::span<const Argument> arguments) : op_(op), arguments_(arguments) {
+  Call(const OperatorDecl& op, std::span<const Argument> arguments) : op_(op) {
     size_t given = 0;
     while (given < arguments.size() && arguments[arguments.size() - 1 - given].kind() == Argument::Output) ++given;
     check_counts(arguments.size() - given, given);
+    place(arguments.first(arguments.size() - given));
     for (size_t k = 0; k < op.arguments; ++k) add_input(k);
     if (!device_) user_error("none of the arguments is a tensor");
-    for (size_t k = 0; k < given; ++k) add_output(k, arguments[op.arguments + k].view());
+    for (size_t k = 0; k < given; ++k) add_output(k, arguments[arguments.size() - given + k].view());
     has_outputs_ = given > 0;
   }
 
@@ -67,7 +90,7 @@ class Call {
 
   std::vector<ArgumentType> types() const {
     std::vector<ArgumentType> result;
-    for (size_t k = 0; k < op_.arguments; ++k) result.push_back({operand(k).role == Role::Input, operand(k).dtype});
+    for (size_t k = 0; k < op_.arguments; ++k) result.push_back({source(k), operand(k).dtype});
     return result;
   }
 
@@ -79,7 +102,7 @@ class Call {
     std::vector<Tensor> results;
     results.reserve(op_.outputs);
     for (size_t k = 0; k < op_.outputs; ++k) {
-      results.push_back(empty_on(*device_, shape, strides, typing.outputs[k]));
+      results.push_back(empty_on(*device_, shape, strides, typing.results[k]));
       add_output(k, results.back());
     }
     return results;
@@ -92,15 +115,32 @@ class Call {
     strides = planner::output_strides(inputs, shape);
     for (size_t k = 0; k < op_.outputs; ++k) {
       auto far_apart = reinterpret_cast<const void*>((k + 1) << 52);
-      operands_[k] = {Role::Output, typing.outputs[k], far_apart, &shape, &strides};
+      operands_[k] = {Role::Output, typing.results[k], far_apart, &shape, &strides};
     }
   }
 
-  void check_numbers(const Typing& typing) const {
-    for (size_t k = 0; k < op_.arguments; ++k)
-      if (operand(k).role == Role::Scalar && !fits(arguments_[k], typing.compute[k]))
-        user_error("argument {} is {}, which does not fit {}", front::name_of(op_, k), text_of(arguments_[k]),
-                   name_of(typing.compute[k]));
+  /// Numbers become what the kernel takes.
+  void pass_numbers(const Typing& typing) {
+    for (size_t k = 0; k < op_.arguments; ++k) {
+      if (operand(k).role != Role::Scalar) continue;
+      const planner::ArgumentTyping& t = typing.arguments[k];
+      if (!fits(*inputs_[k], t.rounded))
+        user_error("argument {} is {}, which does not fit {}", front::name_of(op_, k), text_of(*inputs_[k]), name_of(t.rounded));
+      operands_[op_.outputs + k].dtype = t.passed;
+      scalars_[op_.outputs + k] = passed_bits(*inputs_[k], t.rounded, t.passed);
+    }
+  }
+
+  /// The numbers that a prepared call can set again, and where they stand among the kernel's arguments.
+  std::vector<PreparedNumber> numbers(const Typing& typing, const Plan& plan) const {
+    std::vector<PreparedNumber> all;
+    for (size_t k = 0; k < op_.arguments; ++k) {
+      const planner::ArgumentTyping& t = typing.arguments[k];
+      if (operand(k).role != Role::Scalar) continue;
+      all.push_back({k, front::name_of(op_, k), inputs_[k]->kind(), t.rounded, t.passed});
+      if (!plan.empty) all.back().slot = planner::slot_of_scalar(plan.key, static_cast<int>(op_.outputs + k));
+    }
+    return all;
   }
 
   Plan plan() const { return planner::plan({operands_, op_.outputs + op_.arguments}, device_->target()); }
@@ -108,20 +148,39 @@ class Call {
  private:
   const planner::Operand& operand(size_t argument) const { return operands_[op_.outputs + argument]; }
 
+  Source source(size_t argument) const {
+    const planner::Operand& o = operand(argument);
+    return o.role == Role::Scalar ? Source::Number : o.shape->rank() == 0 ? Source::ZeroDim : Source::Tensor;
+  }
+
   void check_counts(size_t inputs, size_t outputs) const {
-    if (inputs != op_.arguments) user_error("{} arguments given, expected {}", inputs, op_.arguments);
+    if (inputs > op_.arguments || (inputs < op_.arguments && op_.schema.defaults.empty()))
+      user_error("{} arguments given, expected {}", inputs, op_.arguments);
     if (outputs != 0 && outputs != op_.outputs) user_error("{} outputs given, expected {} or none", outputs, op_.outputs);
     if (inputs + op_.outputs > kMaxOperands)
       user_error("{} operands, at most {} are possible", inputs + op_.outputs, kMaxOperands);
   }
 
+  /// By place, then by name; what is left has its default.
+  void place(std::span<const Argument> arguments) {
+    for (size_t k = 0; k < op_.arguments; ++k) inputs_[k] = nullptr;
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      bool by_name = !arguments[k].name().empty();
+      if (!by_name && k > 0 && !arguments[k - 1].name().empty()) user_error("argument {} follows one that is given by name", k);
+      size_t index = by_name ? index_of(op_, arguments[k].name()) : k;
+      if (inputs_[index]) user_error("argument {} is given twice", front::name_of(op_, index));
+      inputs_[index] = &arguments[k];
+    }
+    for (size_t k = 0; k < op_.arguments; ++k)
+      if (!inputs_[k]) inputs_[k] = &default_number(op_, k);
+  }
+
   void add_input(size_t k) {
-    const Argument& a = arguments_[k];
+    const Argument& a = *inputs_[k];
     size_t index = op_.outputs + k;
     bool only_number = k < op_.schema.is_tensor.size() && !op_.schema.is_tensor[k];
     if (a.is_number()) {
       operands_[index] = {Role::Scalar, number_dtype(a), nullptr, nullptr, nullptr};
-      scalars_[index] = bits_of(a, number_dtype(a));
     } else if (a.kind() != Argument::Tensor || only_number) {
       user_error("argument {} is {}, expected {}", front::name_of(op_, k),
                  a.kind() == Argument::Tensor ? "a tensor" : "an output", only_number ? "a number" : "a tensor or a number");
@@ -129,7 +188,7 @@ class Call {
       use_device(a.view());
       operands_[index] = {Role::Input, a.view().dtype(), a.view().data(), &a.view().shape(), &a.view().strides()};
     }
-    types_[k] = static_cast<uint8_t>(operands_[index].dtype) | (operands_[index].role == Role::Input ? 0x80 : 0);
+    types_[k] = static_cast<uint8_t>(static_cast<int>(operands_[index].dtype) | static_cast<int>(source(k)) << 6);
   }
 
   void add_output(size_t k, const TensorView& view) {
@@ -143,7 +202,7 @@ class Call {
   }
 
   const OperatorDecl& op_;
-  std::span<const Argument> arguments_;
+  const Argument* inputs_[kMaxOperands];  // by argument
   Device* device_ = nullptr;
   bool has_outputs_ = false;
   planner::Operand operands_[kMaxOperands];
@@ -153,41 +212,104 @@ class Call {
 
 }  // namespace
 
+namespace {
+
+void check_rules(const OperatorDecl& op) {
+  const auto& rules = op.schema.promotion;
+  if (!rules.empty() && rules.size() != op.outputs)
+    user_error("there are {} promotion rules, expected one for each of its {} outputs", rules.size(), op.outputs);
+  for (size_t k = 0; k < rules.size(); ++k) {
+    if (rules[k].arguments.empty()) user_error("the promotion rule of output {} names no arguments", k);
+    for (int argument : rules[k].arguments)
+      if (argument < 0 || static_cast<size_t>(argument) >= op.arguments)
+        user_error("the promotion rule of output {} names argument {}, of {}", k, argument, op.arguments);
+  }
+}
+
+void check_defaults(const OperatorDecl& op) {
+  for (const auto& [name, number] : op.schema.defaults) {
+    index_of(op, name);
+    if (!number.is_number()) user_error("the default of argument {} is no number", name);
+  }
+}
+
+void check_names(const OperatorDecl& op) {
+  const auto& names = op.schema.names;
+  if (names.size() > op.arguments) user_error("{} arguments are named, the lambda takes {}", names.size(), op.arguments);
+  for (size_t k = 0; k < names.size(); ++k)
+    if (!names[k].empty() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(k), names[k]) != names.begin() + static_cast<std::ptrdiff_t>(k))
+      user_error("two arguments are called {}", names[k]);
+}
+
+void check_schema(const OperatorDecl& op) {
+  size_t named = op.schema.is_tensor.size();
+  if (named != 0 && named != op.arguments)
+    user_error("is_tensor names {} arguments, the lambda takes {}", named, op.arguments);
+  check_names(op);
+  check_defaults(op);
+  check_rules(op);
+}
+
+}  // namespace
+
 struct Operator::Impl {
   OperatorDecl decl;
-  Cache<Typing> typings;      // by the arguments' types
-  Cache<Executable> kernels;  // by device and key
+  Cache<const Typing*> typings;  // by the arguments' types
+  Cache<Executable> kernels;     // by device, typing and key
 
   explicit Impl(OperatorDecl d) : decl(std::move(d)) {
-    size_t named = decl.schema.is_tensor.size();
-    if (named != 0 && named != decl.arguments)
-      user_error("operator {}: is_tensor names {} arguments, the lambda takes {}", decl.name, named, decl.arguments);
+    naming("operator", decl.name, [&] { check_schema(decl); });
   }
 
   const Typing& typing(const Call& call) {
-    if (const Typing* known = typings.find(call.type_key())) return *known;
-    return typings.find_or_make(call.type_key(), [&] { return std::make_unique<Typing>(type_operator(decl, call.types())); });
+    if (const Typing** known = typings.find(call.type_key())) return **known;
+    return *typings.find_or_make(call.type_key(), [&] {
+      return std::make_unique<const Typing*>(&distinct(type_operator(decl, call.types())));
+    });
   }
 
   Executable& kernel(const Typing& typing, const Plan& plan, Device& device) {
-    CodeKey key(device, plan.key);
+    CodeKey key(device, typing, plan.key);
     if (Executable* known = kernels.find(key.bytes())) {
       counters().memory_hits.add();
       return *known;
     }
     return kernels.find_or_make(key.bytes(), [&] { return compile_in_tiers(generate(decl, typing, plan.key), device); });
   }
+
+ private:
+  /// The one copy of a typing: argument types that lead to the same maths share their kernels.
+  const Typing& distinct(Typing typing) {
+    std::lock_guard lock(mutex_);
+    for (const auto& t : distinct_)
+      if (*t == typing) return *t;
+    distinct_.push_back(std::make_unique<Typing>(std::move(typing)));
+    return *distinct_.back();
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Typing>> distinct_;
 };
 
 Operator::Operator(OperatorDecl declaration) : impl_(std::make_shared<Impl>(std::move(declaration))) {}
 
+Values Operator::apply(std::span<const Value> arguments) const { return apply_to_values(impl_->decl, arguments); }
+
 const OperatorDecl& Operator::declaration() const { return impl_->decl; }
+
+size_t Operator::argument_named(std::string_view name) const {
+  return naming("operator", impl_->decl.name, [&] { return index_of(impl_->decl, name); });
+}
+
+const Argument& Operator::default_of(size_t argument) const {
+  return naming("operator", impl_->decl.name, [&]() -> const Argument& { return default_number(impl_->decl, argument); });
+}
 
 std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
   return naming("operator", impl_->decl.name, [&] {
     Call call(impl_->decl, arguments);
     const Typing& typing = impl_->typing(call);
-    call.check_numbers(typing);
+    call.pass_numbers(typing);
     std::vector<Tensor> results;
     if (!call.has_outputs()) results = call.allocate(typing);
     Plan plan = call.plan();
@@ -200,10 +322,31 @@ std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
   });
 }
 
+PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
+  return naming("operator", impl_->decl.name, [&] {
+    Call call(impl_->decl, arguments);
+    const Typing& typing = impl_->typing(call);
+    call.pass_numbers(typing);
+    PreparedParts parts;
+    parts.what = "operator", parts.name = impl_->decl.name, parts.code = impl_;
+    parts.outputs = call.has_outputs() ? owning_tensors(arguments, Argument::Output) : call.allocate(typing);
+    parts.tensors = owning_tensors(arguments, Argument::Tensor);
+    Plan plan = call.plan();
+    parts.numbers = call.numbers(typing, plan);
+    if (plan.empty) return PreparedCall(std::move(parts));
+    parts.executable = &impl_->kernel(typing, plan, call.device());
+    parts.grid = {plan.programs, 1, 1};
+    uint64_t slots[planner::kMaxParameters];
+    parts.slots.assign(slots, slots + planner::write_arguments(plan, call.scalars(), slots));
+    return PreparedCall(std::move(parts));
+  });
+}
+
 std::string Operator::source(std::span<const Argument> arguments) const {
   return naming("operator", impl_->decl.name, [&] {
     Call call(impl_->decl, arguments);
     const Typing& typing = impl_->typing(call);
+    call.pass_numbers(typing);
     Dims shape, strides;
     if (!call.has_outputs()) call.imagine_outputs(typing, shape, strides);
     Plan plan = call.plan();

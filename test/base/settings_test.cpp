@@ -27,6 +27,8 @@ TEST(Settings, GivesWhatTheEnvironmentSays) {
     std::string kept = before ? before : "";
     ::setenv(s.name, "7", 1);
     EXPECT_STREQ(setting(s.name), "7");
+    ::setenv(s.name, "", 1);
+    EXPECT_EQ(setting(s.name), nullptr);
     ::unsetenv(s.name);
     EXPECT_EQ(setting(s.name), nullptr);
     if (before) ::setenv(s.name, kept.c_str(), 1);
@@ -34,6 +36,13 @@ TEST(Settings, GivesWhatTheEnvironmentSays) {
 }
 
 TEST(Settings, RefusesNamesOutsideTheTable) { EXPECT_THROW(setting("STRIDER_NO_SUCH_THING"), Error); }
+
+TEST(Settings, ThePageHasExactlyThese) {
+  std::string page = text_of("docs/settings.md");
+  std::string table = "| Variable | Meaning |\n| --- | --- |\n";
+  for (const Setting& s : settings()) table += "| `" + std::string(s.name) + "` | " + std::string(s.meaning) + " |\n";
+  EXPECT_NE(page.find(table + "\n"), std::string::npos) << "docs/settings.md should have\n" << table;
+}
 
 TEST(Version, IsThatOfTheBuild) {
   EXPECT_NE(text_of("CMakeLists.txt").find("project(strider VERSION " + std::string(kVersion) + " "), std::string::npos);

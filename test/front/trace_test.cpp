@@ -3,7 +3,7 @@
 #include "front/run_kernel.h"
 #include "front/trace/scalar.h"
 #include "front/trace/trace.h"
-#include "front/typing.h"
+#include "ir/promote.h"
 
 namespace st = strider;
 namespace tl = strider::tl;
@@ -53,7 +53,7 @@ TEST(Trace, ReadOnlyMarksPointersThatNothingIsWrittenThrough) {
 
 std::string scalar_text(auto body, std::initializer_list<DType> inputs, DType common) {
   auto op = pointwise("f", body);
-  return ir::print(front::trace_scalar(op.untyped().declaration(), std::vector<DType>(inputs), common));
+  return ir::print(front::trace_scalar(op.untyped().declaration(), {inputs, inputs, common}));
 }
 
 TEST(TraceScalar, GeluEndsInYield) {
@@ -92,6 +92,33 @@ TEST(TraceScalar, LiteralsFoldInDoubleBeforeTheyMeetATensor) {
   EXPECT_EQ(text.find("exp"), std::string::npos);
 }
 
+TEST(TraceScalar, TrueDivisionOfIntegersGivesFloats) {
+  EXPECT_HAS(scalar_text([](auto x, auto y) { return x / y; }, {i32, i64}, i64), "div %0, %1 : f32");
+  EXPECT_HAS(scalar_text([](auto x, auto y) { return x / y; }, {i32, i64}, f64), "div %0, %1 : f64");
+  EXPECT_HAS(scalar_text([](auto x) { return x / 2; }, {u8}, u8), "const 2.0 : f32");
+  EXPECT_HAS(scalar_text([](auto x) { return x * (st::Value(1) / 2); }, {f32}, f32), "const 0.5 : f32");
+}
+
+TEST(TraceScalar, LiteralsOnTheirOwnHaveTheOperatorsDtype) {
+  auto step = [](auto x) { return st::where(x > 0, 0.1, 2); };
+  EXPECT_HAS(scalar_text(step, {f64}, f64), "const 0.1 : f64");
+  EXPECT_HAS(scalar_text(step, {f32}, f32), "const 0.1 : f32");
+  auto count = [](auto x) { return st::where(x > 0, 1, 0); };
+  EXPECT_HAS(scalar_text(count, {i16}, i16), "const 1 : i16");
+  EXPECT_HAS(scalar_text(count, {f32}, f32), "const 1 : i64");
+}
+
+TEST(TraceScalar, IntegersOfDifferentSignednessMeetAsInPyTorch) {
+  EXPECT_HAS(scalar_text([](auto x, auto y) { return x + y; }, {u8, i8}, i16), "add %0, %1 : i16");
+}
+
+TEST(TraceScalar, ArgumentsAreRoundedBeforeTheyAreWidened) {
+  auto op = pointwise("f", [](auto x, auto y) { return x + y; });
+  std::string text = ir::print(front::trace_scalar(op.untyped().declaration(), {{f16, f16}, {f32, f32}, f32, {f16}}));
+  EXPECT_EQ(text, "kernel f(%in0: f16, %in1: f16) {\n  %0 = cast %in0 : f32\n  %1 = cast %in1 : f32\n  %2 = add %0, %1 : f32\n"
+                  "  %3 = cast %2 : f16\n  yield %3\n}\n");
+}
+
 TEST(TraceScalar, RefusesWhatIsNoScalarMath) {
   std::string text = error_of([] { scalar_text([](auto x) { return x + tl::sum(tl::arange(0, 4)); }, {i32}, i32); });
   EXPECT_HAS(text, "operator f (");
@@ -101,7 +128,7 @@ TEST(TraceScalar, RefusesWhatIsNoScalarMath) {
 
 // --- dtypes
 
-TEST(Typing, Promote) {
+TEST(Typing, PromoteInKernels) {
   struct Case {
     DType a, b, result;
   };
@@ -111,16 +138,16 @@ TEST(Typing, Promote) {
       {u32, i64, i64},     {u16, u32, u32},    {boolean, boolean, boolean}, {i64, bf16, bf16}, {f32, f32, f32},
   };
   for (const Case& c : kCases) {
-    EXPECT_EQ(front::promote(c.a, c.b), c.result) << name_of(c.a) << ' ' << name_of(c.b);
-    EXPECT_EQ(front::promote(c.b, c.a), c.result) << name_of(c.b) << ' ' << name_of(c.a);
+    EXPECT_EQ(ir::promote_tile(c.a, c.b), c.result) << name_of(c.a) << ' ' << name_of(c.b);
+    EXPECT_EQ(ir::promote_tile(c.b, c.a), c.result) << name_of(c.b) << ' ' << name_of(c.a);
   }
 }
 
 TEST(Typing, WidensOnlyWhereNothingIsLost) {
-  EXPECT_TRUE(front::widens(i8, i16) && front::widens(u8, i16) && front::widens(boolean, f16) && front::widens(i8, f16) &&
-              front::widens(f16, f32) && front::widens(i32, f64) && front::widens(u16, u16));
-  EXPECT_FALSE(front::widens(i8, u16) || front::widens(u16, i16) || front::widens(i32, f32) || front::widens(f16, bf16) ||
-               front::widens(f32, i64) || front::widens(i8, boolean) || front::widens(f64, f32) || front::widens(i16, bf16));
+  EXPECT_TRUE(ir::widens(i8, i16) && ir::widens(u8, i16) && ir::widens(boolean, f16) && ir::widens(i8, f16) &&
+              ir::widens(f16, f32) && ir::widens(i32, f64) && ir::widens(u16, u16));
+  EXPECT_FALSE(ir::widens(i8, u16) || ir::widens(u16, i16) || ir::widens(i32, f32) || ir::widens(f16, bf16) ||
+               ir::widens(f32, i64) || ir::widens(i8, boolean) || ir::widens(f64, f32) || ir::widens(i16, bf16));
 }
 
 /// The dtype that `f` gives on a value of dtype `t`.

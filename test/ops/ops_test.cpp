@@ -126,11 +126,11 @@ TEST(Builtins, VariantsAreTheLayoutsTheySay) {
   Target target = target_named("cpu");
   auto text = [&](std::string_view variant) { return ir::print(add.tile(target, variant)); };
   EXPECT_EQ(text("flat").find("stride"), std::string::npos);
-  EXPECT_NE(text("rows").find("in0_stride_m"), std::string::npos);
-  EXPECT_EQ(text("rows").find("in1_stride"), std::string::npos);
-  EXPECT_NE(text("strided").find("in1_stride_n"), std::string::npos);
-  EXPECT_NE(text("transposed").find("in1_stride_n"), std::string::npos);
-  EXPECT_EQ(text("transposed").find("in1_stride_m"), std::string::npos);
+  EXPECT_NE(text("rows").find("x_stride_m"), std::string::npos);
+  EXPECT_EQ(text("rows").find("y_stride"), std::string::npos);
+  EXPECT_NE(text("strided").find("y_stride_n"), std::string::npos);
+  EXPECT_NE(text("transposed").find("y_stride_n"), std::string::npos);
+  EXPECT_EQ(text("transposed").find("y_stride_m"), std::string::npos);
 }
 
 TEST(Builtins, UnknownNamesListTheKnownOnes) {

@@ -98,7 +98,7 @@ TEST(Instantiate, WideOffsets) {
   planner::Operand operands[] = {{planner::Role::Output, u8, reinterpret_cast<void*>(4096), &shape, &near},
                                    {planner::Role::Input, u8, reinterpret_cast<void*>(8192), &shape, &far}};
   planner::Plan p = planner::plan(operands, small_target());
-  std::vector<planner::ArgumentType> types{{true, u8}};
+  std::vector<planner::ArgumentType> types{{planner::Source::Tensor, u8}};
   std::string text = ir::print(generate(copy.untyped().declaration(), type_operator(copy.untyped().declaration(), types), p.key));
   EXPECT_NE(text.find("%in0_stride_n: i64"), std::string::npos) << text;
   EXPECT_NE(text.find("%size_n: i64"), std::string::npos) << text;

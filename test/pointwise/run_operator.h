@@ -81,6 +81,14 @@ struct Given {
   Given(Strided& t) : tensor(&t), dtype(t.dtype()) {}
   Given(double x) : bits(ir::bits_of_double(DType::F64, x)) {}
   Given(int x) : dtype(DType::I64), bits(static_cast<uint64_t>(int64_t{x})) {}
+
+  planner::Source source() const {
+    if (!tensor) return planner::Source::Number;
+    return tensor->shape().rank() == 0 ? planner::Source::ZeroDim : planner::Source::Tensor;
+  }
+  uint64_t passed_as(DType passed) const {
+    return passed == dtype ? bits : ir::evaluate(ir::Op::Cast, dtype, passed, &bits);
+  }
 };
 
 inline Target small_target(int threads = 1) {
@@ -102,17 +110,19 @@ struct Planned {
 inline void make_plan(Planned& p, const detail::Operator& op, const std::vector<Strided*>& outputs,
                       const std::vector<Given>& inputs, const Target& target) {
   std::vector<planner::ArgumentType> types;
+  for (const Given& g : inputs) types.push_back({g.source(), g.dtype});
+  planner::Typing typing = type_operator(op.declaration(), types);
   for (Strided* o : outputs) p.operands.push_back({planner::Role::Output, o->dtype(), o->data(), &o->shape(), &o->strides()});
   for (const Given& g : inputs) {
-    types.push_back({g.tensor != nullptr, g.dtype});
-    p.scalars[p.operands.size()] = g.bits;
+    DType passed = typing.arguments[p.operands.size() - outputs.size()].passed;
+    p.scalars[p.operands.size()] = g.passed_as(passed);
     if (g.tensor)
       p.operands.push_back({planner::Role::Input, g.dtype, g.tensor->data(), &g.tensor->shape(), &g.tensor->strides()});
-    else p.operands.push_back({planner::Role::Scalar, g.dtype, nullptr, nullptr, nullptr});
+    else p.operands.push_back({planner::Role::Scalar, passed, nullptr, nullptr, nullptr});
   }
   p.plan = planner::plan(p.operands, target);
   if (p.plan.empty) return;
-  p.tile = generate(op.declaration(), type_operator(op.declaration(), types), p.plan.key);
+  p.tile = generate(op.declaration(), typing, p.plan.key);
   ir::verify(p.tile, ir::Form::Tile);
 }
 

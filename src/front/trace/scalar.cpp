@@ -2,7 +2,7 @@
 #include "front/trace/scalar.h"
 
 #include "front/trace/trace.h"
-#include "front/typing.h"
+#include "ir/promote.h"
 
 namespace strider::front {
 namespace {
@@ -19,9 +19,9 @@ void check_only_scalars(const detail::OperatorDecl& op, const ir::Function& f) {
   }
 }
 
-ir::Value output(Trace& trace, const Value& value, DType common) {
+ir::Value output(Trace& trace, const Value& value, DType literal) {
   if (!value.is_literal()) return trace.node(value);
-  return trace.constant(value, category_of(value.dtype()) > category_of(common) ? value.dtype() : common);
+  return trace.constant(value, ir::category_of(value.dtype()) > ir::category_of(literal) ? value.dtype() : literal);
 }
 
 }  // namespace
@@ -32,13 +32,16 @@ std::string name_of(const detail::OperatorDecl& op, size_t argument) {
   return fmt::format("in{}", argument);
 }
 
-ir::Function trace_scalar(const detail::OperatorDecl& op, std::span<const DType> inputs, DType common) {
-  Trace trace("operator", op.name);
+ir::Function trace_scalar(const detail::OperatorDecl& op, const ScalarTypes& types) {
+  Trace trace("operator", op.name, operator_dialect(types.literal));
   detail::Values values;
-  for (size_t k = 0; k < inputs.size(); ++k)
-    values.push_back(trace.wrap(trace.b.param(ir::Type::scalar(inputs[k]), {.name = name_of(op, k)})));
+  std::vector<ir::Value> parameters;
+  for (size_t k = 0; k < types.declared.size(); ++k)
+    parameters.push_back(trace.b.param(ir::Type::scalar(types.declared[k]), {.name = name_of(op, k)}));
+  for (size_t k = 0; k < parameters.size(); ++k) values.push_back(trace.wrap(trace.b.cast(parameters[k], types.computed[k])));
   std::vector<ir::Value> outputs;
-  for (const Value& v : op.body(values)) outputs.push_back(output(trace, v, common));
+  for (const Value& v : op.body(values)) outputs.push_back(output(trace, v, types.literal));
+  for (size_t k = 0; k < types.results.size(); ++k) outputs[k] = trace.b.cast(outputs[k], types.results[k]);
   trace.b.yield(outputs);
   ir::Function f = trace.finish();
   check_only_scalars(op, f);

@@ -2,7 +2,7 @@
 // An operator's maths as a small SSA function of scalars, which ends in a yield of its outputs.
 #pragma once
 
-#include <span>
+#include <vector>
 
 #include <strider/pointwise.h>
 
@@ -10,9 +10,16 @@
 
 namespace strider::front {
 
-/// Runs the operator's body on values of these dtypes. Outputs that are plain numbers get `common`, or the dtype that they
-/// have on their own if that is of a higher category.
-ir::Function trace_scalar(const detail::OperatorDecl& op, std::span<const DType> inputs, DType common);
+/// Dtypes around the maths.
+struct ScalarTypes {
+  std::vector<DType> declared;      // of the parameters
+  std::vector<DType> computed;      // of the values that the maths see: parameters are converted to these
+  DType literal;                    // of plain numbers among the outputs, and of literals on their own, where its category allows
+  std::vector<DType> results = {};  // outputs are converted to these; empty: outputs are what the maths give
+};
+
+/// Runs the operator's body on values.
+ir::Function trace_scalar(const detail::OperatorDecl& op, const ScalarTypes& types);
 
 /// How an argument is called in messages and in programs.
 std::string name_of(const detail::OperatorDecl& op, size_t argument);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "front/trace/trace.h"
-#include "front/typing.h"
+#include "ir/promote.h"
 
 namespace strider {
 inline namespace v0 {
@@ -31,7 +31,7 @@ namespace {
 
 /// An offset as an integer node; negated if asked, in i64 so that no unsigned offset wraps.
 ir::Value offset_node(Trace& trace, const Value& offset, bool negate) {
-  if (front::category_of(offset.dtype()) != front::Category::Int)
+  if (ir::category_of(offset.dtype()) != ir::Category::Int)
     user_error("a pointer is moved by {}, expected an integer", name_of(offset.dtype()));
   ir::Value node = trace.node(offset);
   return negate ? trace.b.unary(ir::Op::Neg, trace.b.cast(node, DType::I64)) : node;
@@ -119,12 +119,12 @@ std::array<ir::Value, 3> loop_bounds(Trace& trace, const Operand& lo, const Oper
   std::array<const Value*, 3> bounds{&lo.value, &hi.value, &step.value};
   DType dtype = DType::Bool;
   for (const Value* v : bounds) {
-    if (front::category_of(v->dtype()) != front::Category::Int || v->shape().rank() != 0)
+    if (ir::category_of(v->dtype()) != ir::Category::Int || v->shape().rank() != 0)
       user_error("range: a bound is {} of shape {}, expected an integer scalar", name_of(v->dtype()), to_string(v->shape()));
-    if (!v->is_literal()) dtype = dtype == DType::Bool ? v->dtype() : front::promote(dtype, v->dtype());
+    if (!v->is_literal()) dtype = dtype == DType::Bool ? v->dtype() : trace.promote(dtype, v->dtype());
   }
   if (dtype == DType::Bool)
-    for (const Value* v : bounds) dtype = dtype == DType::Bool ? v->dtype() : front::promote(dtype, v->dtype());
+    for (const Value* v : bounds) dtype = dtype == DType::Bool ? v->dtype() : trace.promote(dtype, v->dtype());
   if (step.value.is_literal() && static_cast<int64_t>(step.value.handle().bits) < 1)
     user_error("range: the step is {}, expected at least 1", static_cast<int64_t>(step.value.handle().bits));
   return {trace.node(lo.value, dtype), trace.node(hi.value, dtype), trace.node(step.value, dtype)};
@@ -291,7 +291,7 @@ ir::Value element_node(Trace& trace, std::string_view what, const Value& value, 
   if (value.is_empty()) return {};
   ir::Value v = value.is_literal() ? trace.constant(value, pointer.dtype) : trace.node(value);
   const ir::Type type = trace.b.type(v);
-  if (type.is_pointer() || !front::widens(type.dtype, pointer.dtype))
+  if (type.is_pointer() || !ir::widens(type.dtype, pointer.dtype))
     user_error("the {} is {}, the pointer is {}: convert it with .to(st::{})", what, to_string(type), to_string(pointer),
                name_of(pointer.dtype));
   if (front::common_shape(type.shape, pointer.shape) != pointer.shape)

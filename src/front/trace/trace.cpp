@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 
+#include "ir/promote.h"
 #include "ir/semantics.h"
 
 namespace strider::front {
@@ -37,8 +38,26 @@ uint64_t literal_bits(const detail::Handle& h, DType dtype) {
 
 }  // namespace
 
-Trace::Trace(std::string what, std::string name)
-    : b(name), what_(std::move(what)), name_(std::move(name)), serial_(++last_serial), outer_(current_trace) {
+const Dialect kTileDialect{ir::promote_tile, DType::I32, DType::F32};
+
+Dialect operator_dialect(DType computed) {
+  bool is_double = computed == DType::F64;
+  return {ir::promote_operator, is_int(computed) ? computed : DType::I64, is_double ? DType::F64 : DType::F32};
+}
+
+DType literal_dtype(const detail::Handle& literal) {
+  const Dialect& dialect = Trace::current_dialect();
+  switch (literal.kind) {
+    case detail::Handle::Bool: return DType::Bool;
+    case detail::Handle::Float: return dialect.literal_float;
+    case detail::Handle::Int: return int_fits(literal, dialect.literal_int) ? dialect.literal_int : DType::I64;
+    case detail::Handle::Unsigned: return DType::U64;
+    default: internal_error("a node has no literal");
+  }
+}
+
+Trace::Trace(std::string what, std::string name, const Dialect& dialect)
+    : b(name), what_(std::move(what)), name_(std::move(name)), dialect_(dialect), serial_(++last_serial), outer_(current_trace) {
   current_trace = this;
 }
 
@@ -48,6 +67,8 @@ Trace& Trace::current() {
   if (!current_trace) user_error("a value can be used only while its kernel or operator is traced");
   return *current_trace;
 }
+
+const Dialect& Trace::current_dialect() { return current_trace ? current_trace->dialect_ : kTileDialect; }
 
 Value Trace::wrap(ir::Value v) {
   if (scopes_.size() <= v.id) scopes_.resize(v.id + 1);

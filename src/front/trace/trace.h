@@ -22,16 +22,31 @@ class PlacedError : public Error {
   using Error::Error;
 };
 
+/// Where the language of operators and that of kernels differ: the common dtype of two values, and the dtypes of literals that
+/// meet no value.
+struct Dialect {
+  DType (*promote)(DType, DType);
+  DType literal_int, literal_float;
+};
+/// PyTorch's rule; literals have the operator's dtype if it is of their category.
+Dialect operator_dialect(DType computed);
+/// Triton's rule; i32 and f32.
+extern const Dialect kTileDialect;
+
 class Trace {
  public:
   /// Becomes the thread's current trace until it is destroyed. `what` is "kernel" or "operator".
-  Trace(std::string what, std::string name);
+  Trace(std::string what, std::string name, const Dialect& dialect = kTileDialect);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   /// The trace of this thread; a user error when there is none.
   static Trace& current();
+  /// The dialect of the current trace, that of kernels if there is none.
+  static const Dialect& current_dialect();
+
+  DType promote(DType a, DType b) const { return dialect_.promote(a, b); }
 
   Value wrap(ir::Value v);
   /// The node of a value; a literal becomes a constant of the dtype that it has on its own.
@@ -62,6 +77,7 @@ class Trace {
   void set_span(const std::source_location& where);
 
   std::string what_, name_;
+  Dialect dialect_;
   uint64_t serial_;
   Trace* outer_;
   std::vector<uint32_t> open_{1};     // serial numbers of the open bodies; 1 is the whole program
@@ -90,6 +106,9 @@ decltype(auto) Trace::at(const std::source_location& where, F&& f) {
     fail(error, where);
   }
 }
+
+/// The dtype that a literal has on its own: that of the dialect if it fits, else i64 or u64.
+DType literal_dtype(const detail::Handle& literal);
 
 /// Broadcasts to one shape as NumPy does; a user error that names both shapes.
 ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b);

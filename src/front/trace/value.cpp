@@ -6,16 +6,16 @@
 #include <fmt/ranges.h>
 
 #include "front/trace/trace.h"
-#include "front/typing.h"
 #include "ir/infer.h"
+#include "ir/promote.h"
 #include "ir/semantics.h"
 
 namespace strider {
 inline namespace v0 {
 namespace detail {
 
-using front::Category;
 using front::Trace;
+using ir::Category;
 
 static_assert(static_cast<int>(OpId::Barrier) == static_cast<int>(ir::Op::Barrier));
 
@@ -39,7 +39,7 @@ using Operands = std::span<const Operand* const>;
 std::optional<DType> strong_dtype(Operands operands) {
   std::optional<DType> result;
   for (const Operand* o : operands)
-    if (!o->value.is_literal()) result = result ? front::promote(*result, o->value.dtype()) : o->value.dtype();
+    if (!o->value.is_literal()) result = result ? Trace::current().promote(*result, o->value.dtype()) : o->value.dtype();
   return result;
 }
 
@@ -50,7 +50,7 @@ DType common_dtype(Operands operands) {
   for (const Operand* o : operands) {
     if (!o->value.is_literal()) continue;
     DType own = o->value.dtype();
-    if (!strong || front::category_of(own) > front::category_of(*strong)) result = result ? front::promote(*result, own) : own;
+    if (!strong || ir::category_of(own) > ir::category_of(*strong)) result = result ? Trace::current().promote(*result, own) : own;
   }
   return *result;
 }
@@ -65,7 +65,7 @@ bool all_literals(Operands operands) {
 
 /// Literals are computed in i64 and f64; bool stays where it can.
 DType literal_dtype(Operands operands) {
-  switch (front::category_of(common_dtype(operands))) {
+  switch (ir::category_of(common_dtype(operands))) {
     case Category::Bool: return DType::Bool;
     case Category::Int: return DType::I64;
     default: return DType::F64;
@@ -121,7 +121,14 @@ Value apply_all(ir::Op op, Operands operands) {
   });
 }
 
-bool is_integer(const Operand& a) { return front::category_of(a.value.dtype()) != Category::Float; }
+bool is_integer(const Operand& a) { return ir::category_of(a.value.dtype()) != Category::Float; }
+
+/// An integer as a float of the dialect; an integer literal stays a literal.
+Operand as_float(const Operand& a) {
+  const Handle& h = a.value.handle();
+  if (!a.value.is_literal()) return Operand(a.value.to(Trace::current_dialect().literal_float, a.where), a.where);
+  return Operand(Value(std::bit_cast<double>(widened_bits(h, DType::F64))), a.where);
+}
 
 /// The floor or the ceiling of a / b from the truncated quotient.
 Value corrected(const Value& quotient, const Value& remainder, const Value& divisor, bool up) {
@@ -147,12 +154,11 @@ Value apply(OpId op, const Operand& a, const Operand& b, const Operand& c) {
 }
 
 Value true_divide(const Operand& a, const Operand& b) {
-  if (is_integer(a) && is_integer(b))
-    Trace::current().at(a.where, [&] {
-      user_error("{} / {}: `/` divides floats; write div (toward zero) or floor_div, or convert with .to(st::f32)",
-                 name_of(a.value.dtype()), name_of(b.value.dtype()));
-    });
-  return apply(OpId::Div, a, b);
+  if (!is_integer(a) || !is_integer(b)) return apply(OpId::Div, a, b);
+  return Trace::current().at(a.where, [&] {
+    Operand x = as_float(a), y = as_float(b);
+    return apply(OpId::Div, x, y);
+  });
 }
 
 Value round_division(const Operand& a, const Operand& b, bool up) {
@@ -172,17 +178,8 @@ Value round_division(const Operand& a, const Operand& b, bool up) {
 // --- members
 
 DType Value::dtype() const {
-  switch (handle_.kind) {
-    case detail::Handle::Empty: user_error("a value that was never given one has no dtype");
-    case detail::Handle::Node: break;
-    case detail::Handle::Bool: return DType::Bool;
-    case detail::Handle::Int: {
-      auto value = static_cast<int64_t>(handle_.bits);
-      return value == static_cast<int32_t>(value) ? DType::I32 : DType::I64;
-    }
-    case detail::Handle::Unsigned: return DType::U64;
-    case detail::Handle::Float: return DType::F32;
-  }
+  if (is_empty()) user_error("a value that was never given one has no dtype");
+  if (is_literal()) return front::literal_dtype(handle_);
   front::Trace& trace = front::Trace::current();
   return trace.b.type(trace.node(*this)).dtype;
 }

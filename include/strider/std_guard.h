@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// std::exp and the like of a Value do not compile and say what to write instead. They have to be found beside the standard
+// functions, so they stand in namespace std; they take Values only and cannot be instantiated.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <strider/value.h>
+
+namespace strider::inline v0::detail {
+template <class... A>
+concept AnyValue = (std::same_as<std::remove_cvref_t<A>, Value> || ...);
+}
+
+#define STRIDER_NOT_STD(name, right)                                                     \
+  template <class... A>                                                                  \
+    requires strider::detail::AnyValue<A...>                                             \
+  strider::Value name(const A&...) {                                                     \
+    static_assert(strider::detail::never<A...>, "std::" #name " does not take values: use " right); \
+    return {};                                                                           \
+  }
+
+namespace std {
+STRIDER_NOT_STD(abs, "st::abs")
+STRIDER_NOT_STD(fabs, "st::abs")
+STRIDER_NOT_STD(sqrt, "st::sqrt")
+STRIDER_NOT_STD(exp, "st::exp")
+STRIDER_NOT_STD(exp2, "st::exp2")
+STRIDER_NOT_STD(expm1, "st::expm1")
+STRIDER_NOT_STD(log, "st::log")
+STRIDER_NOT_STD(log2, "st::log2")
+STRIDER_NOT_STD(log1p, "st::log1p")
+STRIDER_NOT_STD(tanh, "st::tanh")
+STRIDER_NOT_STD(erf, "st::erf")
+STRIDER_NOT_STD(floor, "st::floor")
+STRIDER_NOT_STD(ceil, "st::ceil")
+STRIDER_NOT_STD(trunc, "st::trunc")
+STRIDER_NOT_STD(round, "st::round, which rounds half to even")
+STRIDER_NOT_STD(fma, "st::fma")
+STRIDER_NOT_STD(fmin, "st::minimum, which carries NaN")
+STRIDER_NOT_STD(fmax, "st::maximum, which carries NaN")
+STRIDER_NOT_STD(clamp, "st::clamp")
+// These exist as templates for any type, so ours must be the more special ones.
+template <std::same_as<strider::Value> V>
+const V& max(const V& a, const V&) {
+  static_assert(strider::detail::never<V>, "std::max does not take values: use st::maximum");
+  return a;
+}
+template <std::same_as<strider::Value> V>
+const V& min(const V& a, const V&) {
+  static_assert(strider::detail::never<V>, "std::min does not take values: use st::minimum");
+  return a;
+}
+template <std::same_as<strider::Value> V>
+const V& clamp(const V& x, const V&, const V&) {
+  static_assert(strider::detail::never<V>, "std::clamp does not take values: use st::clamp");
+  return x;
+}
+STRIDER_NOT_STD(max, "st::maximum")
+STRIDER_NOT_STD(min, "st::minimum")
+}  // namespace std
+
+#undef STRIDER_NOT_STD

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Floats: NaN, infinities, signed zeros, positions; casts and constants.
+#include "cases/cases.h"
+
+#include <clocale>
+
+namespace strider::cases {
+namespace {
+
+TEST(FloatCases, NegationOfZero) {  // triton PR #10270
+  EXPECT_EQ(text(st::ops::neg(tensor<float>({0.f, -0.f}))), "-0 0");
+}
+
+TEST(FloatCases, AddingZeroIsNotFoldedAway) {  // pytorch#189799
+  auto with = pointwise("with", [](auto x) { return 1 / (st::ceil(x) + 0.0); });
+  auto without = pointwise("without", [](auto x) { return 1 / st::ceil(x); });
+  Tensor x = tensor<float>({-.5f, -.1f, -.9f});
+  EXPECT_EQ(text(with(x)), "inf inf inf");
+  EXPECT_EQ(text(without(x)), "-inf -inf -inf");
+}
+
+TEST(FloatCases, MinimumAndMaximumCarryNaN) {  // triton#1566
+  Tensor a = tensor<float>({kNaN, 1, kNaN}), b = tensor<float>({1, kNaN, kNaN});
+  EXPECT_EQ(text(st::ops::maximum(a, b)), "nan nan nan");
+  EXPECT_EQ(text(st::ops::minimum(a, b)), "nan nan nan");
+}
+
+TEST(FloatCases, ClampWithNaNBoundsAndCrossedBounds) {  // pytorch#76795
+  EXPECT_EQ(text(st::ops::maximum(tensor<float>({0, kNaN}), tensor<float>({kNaN, 1}))), "nan nan");
+  EXPECT_EQ(text(st::ops::clamp(arange(8), 6, 3)), "3 3 3 3 3 3 3 3");
+}
+
+TEST(FloatCases, TruthOfNegativeZero) {  // mlx PR #4090
+  auto truth = pointwise("truth", [](auto x) { return st::cast(x, boolean); });
+  EXPECT_EQ(text(truth(tensor<float>({0.f, -0.f}))), "0 0");
+  EXPECT_EQ(text(truth(full({70}, -0.0))), text(zeros({70})));
+}
+
+TEST(FloatCases, NoFiniteMathAssumptions) {  // nautilus PR #316
+  auto op = pointwise("f", [](auto x) { return std::tuple{x != x, x == std::numeric_limits<double>::infinity()}; });
+  auto [is_nan, is_inf] = op(tensor<float>({kNaN, kInf, -kInf, 1}));
+  EXPECT_EQ(text(is_nan), "1 0 0 0");
+  EXPECT_EQ(text(is_inf), "0 1 0 0");
+}
+
+TEST(FloatCases, RoundingKeepsTiesAndZeros) {
+  auto op = pointwise("f", [](auto x) { return std::tuple{st::round(x), st::ceil(x), st::trunc(x)}; });
+  auto [nearest, up, toward] = op(tensor<float>({.5f, 1.5f, 2.5f, -.5f}));
+  EXPECT_EQ(text(nearest), "0 2 2 -0");
+  EXPECT_EQ(text(up), "1 2 3 -0");
+  EXPECT_EQ(text(toward), "0 1 2 -0");
+}
+
+TEST(CastCases, FloatsToNarrowIntegersWrap) {  // pytorch#156788
+  auto to = [](DType t) { return pointwise("to", [t](auto x) { return st::cast(x, t); }); };
+  EXPECT_EQ(text(to(u8)(tensor<float>({1.541f, -.2934f, -2.1788f, .5684f, -1.0845f}))), "1 0 254 0 255");
+  EXPECT_EQ(text(to(u8)(tensor<float>({-1, -2, 255, 256, 300.5f}))), "255 254 255 0 44");
+  EXPECT_EQ(text(to(i8)(tensor<float>({128, -129, 300}))), "-128 127 44");
+}
+
+TEST(CastCases, NaNAndInfinityToIntegersAreTheSameInBodyAndTail) {  // pytorch#87556
+  auto op = pointwise("f", [](auto x) { return std::tuple{st::cast(x, i32), st::cast(x, i64)}; });
+  for (float special : {kNaN, kInf, -kInf})
+    for (int64_t n : {1, 7, 33, 67}) {
+      auto [narrow, wide] = op(full({n}, special));
+      for (int32_t v : narrow.to_vector<int32_t>()) ASSERT_EQ(v, narrow.to_vector<int32_t>()[0]);
+      for (int64_t v : wide.to_vector<int64_t>()) ASSERT_EQ(v, wide.to_vector<int64_t>()[0]);
+    }
+}
+
+TEST(CastCases, FloatsToBFloat16RoundToEven) {  // universal#1133
+  auto op = pointwise("f", [](auto x) { return st::cast(x, bf16); }, {.promotion = {{{0}, Promotion::Default}}});
+  Tensor x = tensor<float>({0.2691408770292272f, 3.14f, 1.00390625f, 1.01171875f, 3.4e38f, std::bit_cast<float>(0x7f800001)});
+  Tensor y = zeros({6}, {bf16});
+  op(x, st::out(y));
+  EXPECT_EQ(text(y), "0.26953125 3.140625 1 1.015625 inf nan");
+}
+
+TEST(CastCases, DoublesKeepTheirBits) {  // FlagGems#2624
+  Tensor x = full({3}, 1.0, {f64});
+  st::ops::fill(x, 3.1415926, st::out(x));
+  EXPECT_EQ(x.to_doubles()[1], 3.1415926);
+  EXPECT_EQ((full({1}, 7.0, {f64}) * 0.2).to_doubles()[0], 7.0 * 0.2);
+  auto literal = pointwise("f", [](auto v) { return v * 0.2; });
+  EXPECT_EQ(literal(full({1}, 7.0, {f64})).to_doubles()[0], 7.0 * 0.2);
+}
+
+TEST(CastCases, ConstantsKeepTheirBits) {  // nautilus PR #316
+  const double constants[] = {0.1, M_PI, 1e-45, 0x1p-1074, NAN, INFINITY, -INFINITY, -0.0};
+  for (double c : constants) {
+    auto op = pointwise("f", [c](auto x) { return st::where(x > 0, x, c); });
+    double wide = op(zeros({1}, {f64})).to_doubles()[0], narrow = op(zeros({1})).to_doubles()[0];
+    auto f = static_cast<float>(c);
+    if (std::isnan(c)) {
+      EXPECT_TRUE(std::isnan(wide) && std::isnan(narrow));
+      continue;
+    }
+    EXPECT_EQ(std::bit_cast<uint64_t>(wide), std::bit_cast<uint64_t>(c)) << c;
+    EXPECT_EQ(std::bit_cast<uint64_t>(narrow), std::bit_cast<uint64_t>(static_cast<double>(f))) << c;
+  }
+}
+
+TEST(CastCases, TextDoesNotFollowTheLocale) {  // clFFT#66
+  auto op = pointwise("f", [](auto x) { return st::where(x < 0.5, x * 1.5, x); });
+  Tensor x = tensor<float>({0.25f, 1});
+  std::string before = text(op(x)), source = op.source(x);
+  const char* comma = nullptr;
+  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"})
+    if (!comma) comma = std::setlocale(LC_ALL, name);
+  if (!comma) GTEST_SKIP() << "no locale with a comma is installed";
+  auto again = pointwise("f", [](auto v) { return st::where(v < 0.5, v * 1.5, v); });
+  std::string after = text(again(x)), source_after = again.source(x);
+  std::setlocale(LC_ALL, "C");
+  EXPECT_EQ(source_after, source);
+  EXPECT_EQ(after, before);
+}
+
+}  // namespace
+}  // namespace strider::cases

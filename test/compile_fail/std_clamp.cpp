@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: std::clamp does not take values: use st::clamp
+#include <strider/strider.h>
+auto op = strider::pointwise("f", [](auto x) { return std::clamp(x, 0.0, 1.0); });
