@@ -23,10 +23,7 @@ std::span<const Setting> settings() { return kSettings; }
 
 const char* setting(std::string_view name) {
   for (const Setting& s : kSettings)
-    if (s.name == name) {
-      const char* value = std::getenv(s.name);
-      return value && *value ? value : nullptr;
-    }
+    if (s.name == name) return std::getenv(s.name);
   internal_error("the setting {} is not in the table", name);
 }
 

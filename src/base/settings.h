@@ -14,7 +14,7 @@ struct Setting {
 
 std::span<const Setting> settings();
 
-/// The value of the variable called `name`, which is in the table; null if it is not set or empty.
+/// The value of the variable called `name`, which is in the table; null if it is not set.
 const char* setting(std::string_view name);
 
 }  // namespace strider
