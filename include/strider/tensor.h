@@ -272,6 +272,11 @@ inline Out out(const TensorView& view) {
   if (view.is_read_only()) detail::output_is_read_only(view);
   return {&view};
 }
+inline Out out(const Tensor& tensor) {
+  Out o = out(static_cast<const TensorView&>(tensor));
+  o.is_owner = true;
+  return o;
+}
 
 /// As NumPy prints: nested brackets in aligned columns, floats with the digits that tell them apart (at most 8 after the point,
 /// scientific where they differ widely), the middle of long axes left out; then dtype and shape. The same in every locale.
