@@ -14,6 +14,10 @@ namespace strider {
 inline namespace v0 {
 
 class TensorView;
+class Tensor;
+namespace detail {
+using OwningTensor = Tensor;  // inside Argument the name means a kind
+}
 
 /// A compile-time constant given at a launch: {"BLOCK", 1024}.
 struct Constant {
@@ -24,6 +28,7 @@ struct Constant {
 /// A tensor that an operator writes to; see out().
 struct Out {
   const TensorView* view;
+  bool is_owner = false;  // it is a Tensor
 };
 
 /// A number for the argument of that name: `add(a, b, st::arg("alpha", 0.5))`.
@@ -43,7 +48,11 @@ class Argument {
 
   Argument() = default;
   Argument(const TensorView& view) : kind_(Tensor), view_(&view) {}
-  Argument(Out out) : kind_(Output), view_(out.view) {}
+  template <std::same_as<detail::OwningTensor> T>
+  Argument(const T& tensor) : Argument(static_cast<const TensorView&>(tensor)) {
+    is_owner_ = true;
+  }
+  Argument(Out out) : kind_(Output), is_owner_(out.is_owner), view_(out.view) {}
   Argument(std::initializer_list<Constant> constants) : kind_(Constants) {
     constants_ = constants.begin();
     count_ = static_cast<uint32_t>(constants.size());
@@ -65,6 +74,8 @@ class Argument {
   Kind kind() const { return kind_; }
   /// Empty for arguments that are given by their place.
   std::string_view name() const { return name_; }
+  /// A tensor or an output that owns its memory: its view is a Tensor.
+  bool is_owner() const { return is_owner_; }
   bool is_number() const { return kind_ >= Bool && kind_ <= Float; }
   const TensorView& view() const { return *view_; }
   int64_t as_int() const { return int_; }
@@ -87,6 +98,7 @@ class Argument {
 
  private:
   Kind kind_ = None;
+  bool is_owner_ = false;
   uint32_t count_ = 0;
   union {
     int64_t int_ = 0;  // Bool, Int, and the bits of Unsigned

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <strider/argument.h>
+#include <strider/prepared.h>
 #include <strider/tile.h>
 
 namespace strider {
@@ -146,6 +147,7 @@ class Kernel {
   void launch(const LaunchGrid& grid, std::initializer_list<Argument> arguments) const {
     launch(grid, std::span(arguments.begin(), arguments.size()));
   }
+  STRIDER_API PreparedCall prepare(const LaunchGrid& grid, std::span<const Argument> arguments) const;
 
   /// The tile program that these arguments run: `k.source({x, out, n, {{"BLOCK", 1024}}})`.
   STRIDER_API std::string source(std::initializer_list<Argument> arguments) const;
@@ -171,12 +173,29 @@ class Kernel::Launcher {
                   In k = {}, In l = {}, In m = {}, In n = {}, In o = {}, In p = {}, In q = {}, In r = {}, In s = {},
                   In t = {}) const {
     const Argument list[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t};
-    size_t count = std::size(list);
-    while (count > 0 && list[count - 1].kind() == Argument::None) --count;
-    kernel_.launch(grid_, std::span(list, count));
+    kernel_.launch(grid_, given(list));
+  }
+
+  /// A launch with these arguments that is checked once, to run again: strider/prepared.h. Throws what the launch itself would.
+  template <std::convertible_to<Argument>... A>
+  PreparedCall prepare(const A&... arguments) const {
+    const Argument list[] = {Argument(arguments)..., Argument()};
+    return kernel_.prepare(grid_, std::span(list, sizeof...(A)));
+  }
+  PreparedCall prepare(In a, In b = {}, In c = {}, In d = {}, In e = {}, In f = {}, In g = {}, In h = {}, In i = {}, In j = {},
+                       In k = {}, In l = {}, In m = {}, In n = {}, In o = {}, In p = {}, In q = {}, In r = {}, In s = {},
+                       In t = {}) const {
+    const Argument list[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t};
+    return kernel_.prepare(grid_, given(list));
   }
 
  private:
+  static std::span<const Argument> given(std::span<const Argument> list) {
+    size_t count = list.size();
+    while (count > 0 && list[count - 1].kind() == Argument::None) --count;
+    return list.first(count);
+  }
+
   const Kernel& kernel_;
   LaunchGrid grid_;
 };

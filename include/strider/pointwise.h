@@ -25,6 +25,7 @@
 #include <vector>
 
 #include <strider/argument.h>
+#include <strider/prepared.h>
 #include <strider/schema.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
@@ -49,6 +50,7 @@ class Operator {
   Operator& operator=(const Operator&) = default;
   /// Runs it. Outputs that are not among the arguments are allocated and returned.
   STRIDER_API std::vector<Tensor> run(std::span<const Argument> arguments) const;
+  STRIDER_API PreparedCall prepare(std::span<const Argument> arguments) const;
   STRIDER_API std::string source(std::span<const Argument> arguments) const;
   /// The maths on values, promoted by the schema's rules.
   STRIDER_API Values apply(std::span<const Value> arguments) const;
@@ -120,6 +122,16 @@ class Pointwise {
     else if constexpr ((std::same_as<A, Value> || ...)) return compose(all_arguments<Value>(arguments...));
     else if constexpr (sizeof...(A) == kArguments && !(detail::is_named<A> || ...)) return f_(arguments...);
     else return std::apply(f_, all_arguments<double>(arguments...));
+  }
+
+  /// A call with these arguments that is checked and planned once and then only launches; strider/prepared.h. Outputs that are
+  /// not given are made now, and each launch writes them again. Throws what the call itself would.
+  template <class... A>
+  PreparedCall prepare(const A&... arguments) const {
+    static constexpr size_t kGiven = (detail::OutputLike<A> + ...);
+    static_assert(kGiven == 0 || kGiven == kOutputs, "give all of an operator's outputs, or none");
+    const Argument list[] = {Argument(arguments)...};
+    return operator_.prepare(list);
   }
 
   /// The tile kernel that a call with these arguments runs.

@@ -12,9 +12,10 @@
 #include <strider/npy.h>
 #include <strider/ops.h>
 #include <strider/pointwise.h>
+#include <strider/prepared.h>
 #include <strider/schema.h>
-#include <strider/std_guard.h>
 #include <strider/stats.h>
+#include <strider/std_guard.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 #include <strider/value.h>

@@ -250,6 +250,15 @@ class Instance {
 
 ir::Function instantiate(const ir::Function& scalar, const Key& key) { return Instance(scalar, key).run(); }
 
+size_t slot_of_scalar(const Key& key, int operand) {
+  size_t next = 0, slot = 0;
+  for_each_parameter(key, [&](const Parameter& p) {
+    if (p.kind == Parameter::Scalar && p.operand == operand) slot = next;
+    ++next;
+  });
+  return slot;
+}
+
 size_t write_arguments(const Plan& plan, const uint64_t* scalars, uint64_t* slots) {
   size_t count = 0;
   uint64_t index_bits = plan.key.wide ? UINT64_MAX : UINT32_MAX;

@@ -40,6 +40,9 @@ void for_each_parameter(const Key& key, F&& f) {
 
 inline constexpr size_t kMaxParameters = kMaxOperands * (kMaxAxes + 1) + kMaxAxes + 2;
 
+/// Where the argument of a scalar operand stands among the kernel's arguments.
+size_t slot_of_scalar(const Key& key, int operand);
+
 /// The numbers of a launch. `scalars` holds the bits of scalar operands, by operand. Gives how many slots were written.
 size_t write_arguments(const Plan& plan, const uint64_t* scalars, uint64_t* slots);
 

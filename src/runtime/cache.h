@@ -4,13 +4,18 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
+
+#include "base/error.h"
 
 namespace strider {
 
@@ -39,16 +44,31 @@ class Cache {
   }
 
   /// The value of `key`, made by `make()` (a unique_ptr) if there is none; of several callers one makes it, the others wait.
-  /// If it throws, nothing is kept.
+  /// Values of different keys are made at the same time. If it throws, nothing is kept, and a caller that waited makes it.
   template <class Make>
   T& find_or_make(std::string_view key, Make&& make) {
-    std::lock_guard lock(mutex_);
-    if (T* found = find(key)) return *found;
-    auto entry = std::make_unique<Entry>(Entry{XXH3_64bits(key.data(), key.size()), std::string(key), make()});
-    if (2 * (entries_.size() + 1) > tables_.back()->mask + 1) grow();
-    put(*tables_.back(), entry.get());
-    entries_.push_back(std::move(entry));
-    return *entries_.back()->value;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      if (T* found = find(key)) return *found;
+      auto maker = std::find_if(makers_.begin(), makers_.end(), [&](const Maker* m) { return m->key == key; });
+      if (maker == makers_.end()) break;
+      if ((*maker)->thread == std::this_thread::get_id()) user_error("it is needed to make itself");
+      changed_.wait(lock);
+    }
+    Maker self{key, std::this_thread::get_id()};
+    makers_.push_back(&self);
+    lock.unlock();
+    std::unique_ptr<T> value;
+    try {
+      value = make();
+    } catch (...) {
+      lock.lock();
+      leave(self);
+      throw;
+    }
+    lock.lock();
+    leave(self);
+    return add(key, std::move(value));
   }
 
   size_t size() const {
@@ -68,6 +88,25 @@ class Cache {
     std::unique_ptr<std::atomic<Entry*>[]> slots;
   };
 
+  /// A caller that makes a value; it may run code of the user's, which uses the cache again.
+  struct Maker {
+    std::string_view key;
+    std::thread::id thread;
+  };
+
+  void leave(const Maker& maker) {
+    makers_.erase(std::find(makers_.begin(), makers_.end(), &maker));
+    changed_.notify_all();
+  }
+
+  T& add(std::string_view key, std::unique_ptr<T> value) {
+    auto entry = std::make_unique<Entry>(Entry{XXH3_64bits(key.data(), key.size()), std::string(key), std::move(value)});
+    if (2 * (entries_.size() + 1) > tables_.back()->mask + 1) grow();
+    put(*tables_.back(), entry.get());
+    entries_.push_back(std::move(entry));
+    return *entries_.back()->value;
+  }
+
   static void put(Table& table, Entry* entry) {
     uint64_t i = entry->hash;
     while (table.slots[i & table.mask].load(std::memory_order_relaxed)) ++i;
@@ -82,7 +121,9 @@ class Cache {
   }
 
   std::atomic<Table*> table_{nullptr};
-  mutable std::recursive_mutex mutex_;  // recursive: making a kernel runs code of the user's
+  mutable std::mutex mutex_;  // never held while a value is made
+  std::condition_variable changed_;
+  std::vector<const Maker*> makers_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<Table>> tables_;
 };

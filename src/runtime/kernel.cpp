@@ -11,6 +11,7 @@
 #include "runtime/compile.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
+#include "runtime/prepared.h"
 #include "runtime/shape.h"
 #include "runtime/stats.h"
 
@@ -61,6 +62,19 @@ class Binding {
   Device& device() const { return *device_; }
   std::span<const ArgumentFact> facts() const { return {facts_, kernel_.params.size()}; }
   std::span<const uint64_t> slots() const { return {slots_, count_}; }
+
+  std::vector<detail::PreparedNumber> numbers() const {
+    std::vector<detail::PreparedNumber> all;
+    size_t slot = 0;
+    for (size_t k = 0; k < kernel_.params.size(); ++k) {
+      const ParamDecl& p = kernel_.params[k];
+      auto kind = is_float(p.dtype) ? Argument::Float : is_int(p.dtype) ? Argument::Int : Argument::Bool;
+      if (p.kind == ParamKind::Scalar)
+        all.push_back({k, name(k), kind, p.dtype, p.dtype, facts_[k].divisible_by_16 != 0, slot});
+      slot += p.kind != ParamKind::Constant;
+    }
+    return all;
+  }
 
   LaunchConstants constants(int64_t* values) const {
     for (size_t k = 0; k < kernel_.params.size(); ++k) values[k] = facts_[k].constant;
@@ -202,6 +216,17 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments)
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)));
     impl_->kernel(binding).launch(size, binding.slots());
+  });
+}
+
+PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> arguments) const {
+  return naming("kernel", impl_->decl.name, [&] {
+    Binding binding(impl_->decl, arguments);
+    int64_t constants[kMaxParams];
+    Grid size = checked_grid(grid.resolve(binding.constants(constants)));
+    std::span<const uint64_t> slots = binding.slots();
+    return PreparedCall({"kernel", impl_->decl.name, impl_, &impl_->kernel(binding), size, {slots.begin(), slots.end()},
+                         binding.numbers(), detail::owning_tensors(arguments, Argument::Tensor), {}});
   });
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/inspect.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
+#include "runtime/prepared.h"
 #include "runtime/stats.h"
 #include "runtime/storage.h"
 #include "runtime/tiers.h"
@@ -129,6 +130,18 @@ class Call {
       operands_[op_.outputs + k].dtype = t.passed;
       scalars_[op_.outputs + k] = passed_bits(*inputs_[k], t.rounded, t.passed);
     }
+  }
+
+  /// The numbers that a prepared call can set again, and where they stand among the kernel's arguments.
+  std::vector<PreparedNumber> numbers(const Typing& typing, const Plan& plan) const {
+    std::vector<PreparedNumber> all;
+    for (size_t k = 0; k < op_.arguments; ++k) {
+      const planner::ArgumentTyping& t = typing.arguments[k];
+      if (operand(k).role != Role::Scalar) continue;
+      all.push_back({k, front::name_of(op_, k), inputs_[k]->kind(), t.rounded, t.passed});
+      if (!plan.empty) all.back().slot = planner::slot_of_scalar(plan.key, static_cast<int>(op_.outputs + k));
+    }
+    return all;
   }
 
   Plan plan() const { return plan(device_->target()); }
@@ -308,6 +321,26 @@ std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
     size_t count = planner::write_arguments(plan, call.scalars(), slots);
     kernel.launch({plan.programs, 1, 1}, {slots, count});
     return results;
+  });
+}
+
+PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
+  return naming("operator", impl_->decl.name, [&] {
+    Call call(impl_->decl, arguments);
+    const Typing& typing = impl_->typing(call);
+    call.pass_numbers(typing);
+    PreparedParts parts;
+    parts.what = "operator", parts.name = impl_->decl.name, parts.code = impl_;
+    parts.outputs = call.has_outputs() ? owning_tensors(arguments, Argument::Output) : call.allocate(typing);
+    parts.tensors = owning_tensors(arguments, Argument::Tensor);
+    Plan plan = call.plan();
+    parts.numbers = call.numbers(typing, plan);
+    if (plan.empty) return PreparedCall(std::move(parts));
+    parts.executable = &impl_->kernel(typing, plan, call.device());
+    parts.grid = {plan.programs, 1, 1};
+    uint64_t slots[planner::kMaxParameters];
+    parts.slots.assign(slots, slots + planner::write_arguments(plan, call.scalars(), slots));
+    return PreparedCall(std::move(parts));
   });
 }
 

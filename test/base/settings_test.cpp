@@ -35,6 +35,13 @@ TEST(Settings, GivesWhatTheEnvironmentSays) {
 
 TEST(Settings, RefusesNamesOutsideTheTable) { EXPECT_THROW(setting("STRIDER_NO_SUCH_THING"), Error); }
 
+TEST(Settings, ThePageHasExactlyThese) {
+  std::string page = text_of("docs/settings.md");
+  std::string table = "| Variable | Meaning |\n| --- | --- |\n";
+  for (const Setting& s : settings()) table += "| `" + std::string(s.name) + "` | " + std::string(s.meaning) + " |\n";
+  EXPECT_NE(page.find(table + "\n"), std::string::npos) << "docs/settings.md should have\n" << table;
+}
+
 TEST(Version, IsThatOfTheBuild) {
   EXPECT_NE(text_of("CMakeLists.txt").find("project(strider VERSION " + std::string(kVersion) + " "), std::string::npos);
 }
