@@ -23,7 +23,8 @@ namespace {
 void time_small(Runner& r, std::string name, int64_t elements, Aim aim, const std::function<void()>& ours,
                 const std::function<void()>& theirs) {
   r.progress().show(name);
-  Work work{.name = std::move(name), .dtype = "f32", .elements = elements, .bytes = 3 * elements * size_of(f32), .beside_copy = false, .aim = aim};
+  Work work{.name = std::move(name), .dtype = "f32", .elements = elements, .beside_copy = false, .aim = aim};
+  work.bytes = 3 * elements * size_of(f32);
   work.call = [ours](int64_t) { ours(); };
   if (theirs) work.peer = [theirs](int64_t) { theirs(); };
   r.time(work);

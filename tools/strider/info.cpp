@@ -61,8 +61,8 @@ std::string disk_cache_text() {
   if (!cache->refusal().empty()) return fmt::format("not used: {}", cache->refusal());
   constexpr double kMiB = 1 << 20;
   DiskCache::Contents c = cache->contents();
-  return fmt::format("{}: {} kernels, {:.1f} of at most {:.0f} MiB", cache->folder(), c.entries, static_cast<double>(c.bytes) / kMiB,
-                     static_cast<double>(cache->limit_bytes()) / kMiB);
+  return fmt::format("{}: {} kernels, {:.1f} of at most {:.0f} MiB", cache->folder(), c.entries,
+                     static_cast<double>(c.bytes) / kMiB, static_cast<double>(cache->limit_bytes()) / kMiB);
 }
 
 void info() {
