@@ -4,7 +4,7 @@ PRESET ?= release
 export JOBS ?= $(shell nproc)
 SOURCES = git ls-files --cached --others --exclude-standard '*.cpp' '*.h'
 
-.PHONY: help setup build demo test asan tsan bench format install clean
+.PHONY: help setup build demo test asan tsan bench figures format install clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -28,11 +28,15 @@ asan: setup ## run the core tests with the address and undefined-behaviour sanit
 tsan: setup ## run the tests of the thread pool and the runtime with the thread sanitizer
 	@scripts/sanitize.sh tsan base runtime
 
-bench: ## run the benchmarks, then Strider beside libtorch (installs libtorch-dev)
-	@scripts/setup.sh libtorch-dev
+bench: ## run the benchmarks, Strider beside libtorch (installs libtorch-dev and gnuplot-nox)
+	@scripts/setup.sh libtorch-dev gnuplot-nox
 	@$(MAKE) --no-print-directory build
-	build/strider bench
-	build/bench/strider-peers
+	build/bench/strider-peers --json build/bench.json --plot build/bench.svg
+
+figures: ## measure anew what README.md shows, on a quiet machine
+	@scripts/setup.sh libtorch-dev gnuplot-nox
+	@$(MAKE) --no-print-directory build
+	@scripts/figures.sh
 
 format: ## format the sources in place
 	$(SOURCES) | xargs -r clang-format -i

@@ -95,9 +95,9 @@ def layout_cases():
     a, b, c = tensors(n, n), tensors(n, n), tensors(n, n)
     column, row = tensors(n, 1), tensors(1, n)
     edge = 4 * n + 8 * n * n
-    yield Case(f"({n}, 1) + ({n}, {n})", edge, lambda k: torch.add(column[k], b[k], out=c[k]))
-    yield Case(f"(1, {n}) + ({n}, {n})", edge, lambda k: torch.add(row[k], b[k], out=c[k]))
-    yield Case(f"a + b.T, {n}^2", 12 * n * n, lambda k: torch.add(a[k], b[k].T, out=c[k]))
+    yield Case("(N,1) + (N,M)", edge, lambda k: torch.add(column[k], b[k], out=c[k]))
+    yield Case("(1,M) + (N,M)", edge, lambda k: torch.add(row[k], b[k], out=c[k]))
+    yield Case("a + b.T", 12 * n * n, lambda k: torch.add(a[k], b[k].T, out=c[k]))
 
 
 def reduce_cases():
@@ -163,7 +163,7 @@ def measure(calls, seconds):
 
 def strider_times(path):
     with open(path) as file:
-        return {row["case"]: row for row in json.load(file)["rows"]}
+        return {row["case"]: row for row in json.load(file) if row["dtype"] == "f32"}
 
 
 def run_case(case, ours, seconds):
@@ -172,7 +172,7 @@ def run_case(case, ours, seconds):
     medians = measure([getattr(case, name) for name in names], seconds)
     times = dict(zip(names, medians))
     if case.name in ours:
-        times = {"strider": ours[case.name]["time"]["median_s"], **times}
+        times = {"strider": ours[case.name]["ms"] / 1e3, **times}
     return {"case": case.name, "bytes": case.bytes, **{f"{name}_s": t for name, t in times.items()}}
 
 

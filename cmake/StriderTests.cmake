@@ -14,7 +14,7 @@ strider_split(test_sources separate_sources test ${separate})
 
 add_executable(strider_tests ${test_sources})
 target_link_libraries(strider_tests PRIVATE
-  strider_core GTest::gtest rapidcheck ${MPFR_LIBRARY} ${GMP_LIBRARY} nlohmann_json::nlohmann_json)
+  strider_suites GTest::gtest rapidcheck ${MPFR_LIBRARY} ${GMP_LIBRARY} nlohmann_json::nlohmann_json)
 target_include_directories(strider_tests PRIVATE ${PROJECT_SOURCE_DIR}/test)
 target_compile_definitions(strider_tests PRIVATE STRIDER_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   STRIDER_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -63,10 +63,28 @@ endforeach()
 
 if(TARGET strider_tool)
   add_test(NAME demo COMMAND strider_tool demo)
+  add_test(NAME show COMMAND strider_tool show add_scaled --operands "f32(64,128)" "f16(128,64):t" 0.5 --stage plan)
+  set_tests_properties(show PROPERTIES PASS_REGULAR_EXPRESSION "y: f16, strides M 1, N 64; contiguous along M")
+  add_test(NAME bench COMMAND strider_tool bench overhead --quick --json ${PROJECT_BINARY_DIR}/bench_test.json)
+  set_tests_properties(bench PROPERTIES PASS_REGULAR_EXPRESSION "add of 8 elements, out=")
 endif()
 add_test(NAME exported_symbols
   COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:strider>
     -P ${PROJECT_SOURCE_DIR}/cmake/check_exports.cmake)
+
+# Sanitized libraries cannot serve programs that are not.
+if(NOT STRIDER_SANITIZE)
+  set(compilers ${CMAKE_CXX_COMPILER})
+  find_program(STRIDER_CLANG NAMES clang++-19 clang++-18 clang++-17 clang++-16 clang++)
+  if(STRIDER_CLANG)
+    string(APPEND compilers ,${STRIDER_CLANG})
+  endif()
+  add_test(NAME package
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}/test/package -DREADELF=${CMAKE_READELF}
+      -DSONAME=libstrider.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} -DCOMPILERS=${compilers}
+      -P ${PROJECT_SOURCE_DIR}/cmake/check_package.cmake)
+  set_tests_properties(package PROPERTIES TIMEOUT 300)
+endif()
 
 # Programs that must not compile, each with the words that the compiler has to say.
 file(GLOB compile_fail_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/compile_fail/*.cpp)

@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 
 echo "== strider demo"
 build/strider demo
+echo "== strider show add --operands 'f32(1,128)' 'f32(64,128)' --stage plan"
+build/strider show add --operands 'f32(1,128)' 'f32(64,128)' --stage plan
 for program in build/examples/*; do
   if [ -f "$program" ] && [ -x "$program" ]; then
     echo "== ${program##*/}"

@@ -55,12 +55,18 @@ constexpr std::optional<DType> dtype_named(std::string_view text) {
   return std::nullopt;
 }
 
-/// 16-bit floats as storage: value = bits; arithmetic on them belongs to kernels, conversions to `to_float`.
+/// 16-bit floats as storage: arithmetic on them belongs to kernels. From a float they are rounded once, to nearest even.
+///
+///   st::Half h = st::Half::from(0.1f);   float f = h.to_float();   // 0.099975586
 struct Half {
   uint16_t bits;
+  STRIDER_API static Half from(float value);
+  STRIDER_API float to_float() const;
 };
 struct BFloat16 {
   uint16_t bits;
+  STRIDER_API static BFloat16 from(float value);
+  STRIDER_API float to_float() const;
 };
 
 template <class T>

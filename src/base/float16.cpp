@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include <strider/dtype.h>
+
 namespace strider {
 namespace {
 
@@ -81,4 +83,12 @@ uint16_t bfloat16_of(double value) { return narrow(kBFloat16, value); }
 uint16_t bfloat16_of(int64_t value) { return narrow(kBFloat16, value); }
 uint16_t bfloat16_of(uint64_t value) { return narrow(kBFloat16, value); }
 
+inline namespace v0 {
+
+Half Half::from(float value) { return {half_of(value)}; }
+float Half::to_float() const { return float_of_half(bits); }
+BFloat16 BFloat16::from(float value) { return {bfloat16_of(value)}; }
+float BFloat16::to_float() const { return float_of_bfloat16(bits); }
+
+}  // namespace v0
 }  // namespace strider

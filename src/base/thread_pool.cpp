@@ -309,4 +309,9 @@ void parallel_for(int64_t count, int64_t grain, RangeFunction function, void* co
 
 int worker_count() { return pool().threads(); }
 
+// The former pool's threads sleep on, as it does itself.
+void set_worker_count(int threads) {
+  if (threads != worker_count()) current_pool.store(new Pool(std::clamp(threads, 1, kMaxThreads), current_pool.load()));
+}
+
 }  // namespace strider

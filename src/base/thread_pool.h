@@ -39,4 +39,7 @@ void parallel_for(int64_t count, int64_t grain, Body&& body) {
 // Returns how many threads a call can use: STRIDER_THREADS if set, else the processors this process may run on.
 int worker_count();
 
+// Calls from now on use up to so many threads, whatever the settings say: for measurements. No call may be running.
+void set_worker_count(int threads);
+
 }  // namespace strider

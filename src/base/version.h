@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of this library; CMakeLists.txt has the same one.
+// The version of this library; the build reads it from here.
 #pragma once
 
 #include <string_view>

@@ -22,7 +22,12 @@ using planner::Role;
 constexpr std::string_view kLayouts[] = {"flat", "rows", "strided", "transposed"};
 constexpr std::string_view kBlocks[] = {"1024", "256", "4096", "8192"};
 
-/// Operands of matrices in a layout, at made-up addresses that do not overlap; `where` takes a bool first.
+bool is_number(const detail::OperatorDecl& op, size_t argument) {
+  return argument < op.schema.is_tensor.size() && !op.schema.is_tensor[argument];
+}
+
+/// Operands in a layout at made-up addresses that do not overlap: matrices, and numbers where the schema wants them. `where`
+/// takes a bool first.
 class Example {
  public:
   static constexpr int64_t kSize = 4096;
@@ -36,14 +41,19 @@ class Example {
       strides_.push_back(strides(layout, is_output, is_last));
       operands_.push_back({is_output ? Role::Output : Role::Input, is_condition ? DType::Bool : dtype,
                            reinterpret_cast<const void*>((k + 1) << 32), nullptr, nullptr});
+      if (!is_output && is_number(op, k - op.outputs)) operands_.back() = {Role::Scalar, DType::F64, nullptr, nullptr, nullptr};
+      if (!is_output)
+        types_.push_back({operands_[k].role == Role::Scalar ? planner::Source::Number : planner::Source::Tensor, operands_[k].dtype});
     }
     for (size_t k = 0; k < operands_.size(); ++k) {
+      if (operands_[k].role == Role::Scalar) continue;
       operands_[k].shape = &shapes_[k];
       operands_[k].strides = &strides_[k];
     }
   }
 
   std::span<const planner::Operand> operands() const { return operands_; }
+  std::span<const planner::ArgumentType> types() const { return types_; }
 
  private:
   static Dims strides(std::string_view layout, bool is_output, bool is_last) {
@@ -55,12 +65,15 @@ class Example {
 
   std::vector<Dims> shapes_, strides_;
   std::vector<planner::Operand> operands_;
+  std::vector<planner::ArgumentType> types_;  // by argument
 };
 
 /// Whether the maths take values of a dtype.
 bool takes(const detail::OperatorDecl& op, DType dtype) {
   std::vector<planner::ArgumentType> types(op.arguments, {planner::Source::Tensor, dtype});
   if (op.name == "where") types[0].dtype = DType::Bool;
+  for (size_t k = 0; k < op.arguments; ++k)
+    if (is_number(op, k)) types[k] = {planner::Source::Number, DType::F64};
   try {
     type_operator(op, types);
     return true;
@@ -69,20 +82,23 @@ bool takes(const detail::OperatorDecl& op, DType dtype) {
   }
 }
 
-ir::Function operator_tile(const detail::OperatorDecl& op, const Target& target, std::string_view layout) {
-  Example example(op, takes(op, DType::F32) ? DType::F32 : DType::I32, layout);
-  std::vector<planner::ArgumentType> types;
-  for (const planner::Operand& o : example.operands().subspan(op.outputs)) types.push_back({planner::Source::Tensor, o.dtype});
-  planner::Typing typing = type_operator(op, types);
+Inspection example_of(const detail::Operator& op, const Target& target, std::string_view layout) {
+  const detail::OperatorDecl& decl = op.declaration();
+  Example example(decl, takes(decl, DType::F32) ? DType::F32 : DType::I32, layout);
+  planner::Typing typing = type_operator(decl, example.types());
   std::vector<planner::Operand> operands(example.operands().begin(), example.operands().end());
-  for (size_t k = 0; k < op.outputs; ++k) operands[k].dtype = typing.results[k];
-  return generate(op, typing, planner::plan(operands, target).key);
+  for (size_t k = 0; k < decl.outputs; ++k) operands[k].dtype = typing.results[k];
+  for (size_t k = 0; k < decl.arguments; ++k)
+    if (operands[decl.outputs + k].role == Role::Scalar) operands[decl.outputs + k].dtype = typing.arguments[k].passed;
+  return {op, std::move(typing), planner::plan(operands, target)};
 }
 
 template <class Op>
 Builtin operator_builtin(const Op&) {
-  const detail::OperatorDecl& decl = Op::get().untyped().declaration();
-  return {decl.name, "operator", [&decl](const Target& t, std::string_view layout) { return operator_tile(decl, t, layout); }};
+  const detail::Operator& op = Op::get().untyped();
+  auto inspect = [&op](const Target& t, std::string_view layout) { return example_of(op, t, layout); };
+  auto tile = [inspect](const Target& t, std::string_view layout) { return inspect(t, layout).tile(); };
+  return {op.declaration().name, "operator", tile, &op, inspect};
 }
 
 Builtin kernel_builtin(const Kernel& kernel) {
@@ -94,8 +110,8 @@ Builtin kernel_builtin(const Kernel& kernel) {
 std::vector<Builtin> make_builtins() {
   std::vector<Builtin> list;
   auto add_operators = [&](const auto&... op) { (list.push_back(operator_builtin(op)), ...); };
-  add_operators(add, sub, mul, div, neg, abs, sign, minimum, maximum, clamp, where, eq, ne, lt, le, gt, ge, bitwise_and,
-                bitwise_or, bitwise_xor, bitwise_not, exp, log, sqrt, tanh, erf, sigmoid, relu, silu, gelu, gelu_tanh, copy);
+  add_operators(add, add_scaled, sub, mul, div, neg, abs, sign, minimum, maximum, clamp, where, eq, ne, lt, le, gt, ge, bitwise_and,
+                bitwise_or, bitwise_xor, bitwise_not, exp, log, sqrt, tanh, erf, sigmoid, relu, silu, gelu, gelu_tanh, copy, fill);
   for (const Kernel* k : {&vector_add_kernel(), &l1_norm_kernel(), &softmax_kernel(), &layer_norm_kernel()})
     list.push_back(kernel_builtin(*k));
   return list;

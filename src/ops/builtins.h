@@ -10,6 +10,7 @@
 
 #include "ir/function.h"
 #include "ir/target.h"
+#include "runtime/inspect.h"
 
 namespace strider::inline v0::ops {
 
@@ -18,6 +19,9 @@ struct Builtin {
   std::string kind;  // "operator" or "kernel"
   /// `variant` is one of variants(): for operators how the inputs lie, for kernels a block size.
   std::function<ir::Function(const Target& target, std::string_view variant)> tile;
+  const detail::Operator* op = nullptr;  // of operators
+  /// Of operators: the plan on the way to the tile program.
+  std::function<Inspection(const Target& target, std::string_view layout)> inspect = {};
 };
 
 std::span<const Builtin> builtins();

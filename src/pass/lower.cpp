@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "ir/verify.h"
 #include "pass/barriers.h"
+#include "pass/index_map.h"
 #include "pass/lanes/lanes.h"
 #include "pass/lanes/layout.h"
 #include "pass/offsets.h"
@@ -23,22 +24,32 @@ namespace {
 
 constexpr int kMostLanes = 64;
 constexpr int kMostVectorBytes = 128;  // of the widest type, when the vector is chosen for the narrowest
+constexpr int kScatteredLanes = 8;     // where narrow elements lie apart: processors gather words, anything less goes one by one
 constexpr int kVectorsPerThread = 4;   // of the largest tile
 constexpr int64_t kUsualThreads = 128;
 constexpr int64_t kLongProgram = 120;  // operations on tiles, in both copies of a split body
 
 bool is_tile(const Type& t) { return !t.is_void && t.shape.rank() > 0; }
 
+/// True if the elements of an access do not follow each other along its last axis, as far as is known.
+bool is_scattered(const Function& f, Value pointer) {
+  int last = f.type(pointer).shape.rank() - 1;
+  if (f.type(pointer).shape[last] == 1 || is_large(f, pointer)) return false;
+  auto step = step_along(f, pointer, last);
+  return !step || std::abs(*step) > 1;
+}
+
 /// Lanes of a vector: as many as fill one access of the narrowest type in memory, without making the widest type too wide.
 int choose_lanes(const Function& f, const Target& target) {
   int narrowest = 8, widest = 1;
-  bool any = false, staged = false;
+  bool any = false, staged = false, scattered = false;
   for (uint32_t id = 0; id < f.size(); ++id) {
     const Node& n = f[Value{id}];
     if (is_tile(n.type) && is_float(n.type.dtype) && !n.type.is_pointer()) widest = std::max(widest, size_of(n.type.dtype));
     staged |= (n.flags & kStaged) != 0;
     if (!has(n.op, Reads | Writes) || !is_tile(f.type(f.operand(Value{id}, 0)))) continue;
     int bytes = size_of(f.type(f.operand(Value{id}, 0)).dtype);
+    scattered |= bytes < 4 && is_scattered(f, f.operand(Value{id}, 0));
     narrowest = std::min(narrowest, bytes);
     widest = std::max(widest, bytes);
     any = true;
@@ -46,7 +57,8 @@ int choose_lanes(const Function& f, const Target& target) {
   if (!any) narrowest = 4;
   // A transpose in registers takes as many of them as a vector has lanes: there one machine vector is enough.
   int bytes = target.vector_bytes * (staged ? 1 : target.interleave);
-  return std::max(1, std::min({bytes / narrowest, kMostVectorBytes / widest, kMostLanes}));
+  int most = scattered ? kScatteredLanes : kMostLanes;
+  return std::max(1, std::min({bytes / narrowest, kMostVectorBytes / widest, most}));
 }
 
 /// Threads of a program: a few vectors of the largest tile for each, within the target's limits. Long programs get more

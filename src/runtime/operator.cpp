@@ -13,6 +13,7 @@
 #include "runtime/cache.h"
 #include "runtime/compile.h"
 #include "runtime/generate.h"
+#include "runtime/inspect.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
 #include "runtime/prepared.h"
@@ -143,7 +144,8 @@ class Call {
     return all;
   }
 
-  Plan plan() const { return planner::plan({operands_, op_.outputs + op_.arguments}, device_->target()); }
+  Plan plan() const { return plan(device_->target()); }
+  Plan plan(const Target& target) const { return planner::plan({operands_, op_.outputs + op_.arguments}, target); }
 
  private:
   const planner::Operand& operand(size_t argument) const { return operands_[op_.outputs + argument]; }
@@ -343,18 +345,30 @@ PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
 }
 
 std::string Operator::source(std::span<const Argument> arguments) const {
-  return naming("operator", impl_->decl.name, [&] {
-    Call call(impl_->decl, arguments);
-    const Typing& typing = impl_->typing(call);
-    call.pass_numbers(typing);
-    Dims shape, strides;
-    if (!call.has_outputs()) call.imagine_outputs(typing, shape, strides);
-    Plan plan = call.plan();
-    if (plan.empty) user_error("the tensors have no elements: no kernel runs");
-    return ir::print(generate(impl_->decl, typing, plan.key));
-  });
+  Device& device = naming("operator", impl_->decl.name, [&]() -> Device& { return Call(impl_->decl, arguments).device(); });
+  return ir::print(inspect(*this, arguments, device.target()).tile());
 }
 
 }  // namespace detail
 }  // namespace v0
+
+Inspection inspect(const detail::Operator& op, std::span<const Argument> arguments, const Target& target) {
+  const detail::OperatorDecl& decl = op.declaration();
+  return naming("operator", decl.name, [&] {
+    detail::Call call(decl, arguments);
+    planner::Typing typing = type_operator(decl, call.types());
+    call.pass_numbers(typing);
+    Dims shape, strides;
+    if (!call.has_outputs()) call.imagine_outputs(typing, shape, strides);
+    return Inspection{op, std::move(typing), call.plan(target)};
+  });
+}
+
+ir::Function Inspection::tile() const {
+  return naming("operator", op.declaration().name, [&] {
+    if (plan.empty) user_error("the tensors have no elements: no kernel runs");
+    return generate(op.declaration(), typing, plan.key);
+  });
+}
+
 }  // namespace strider

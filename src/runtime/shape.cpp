@@ -5,7 +5,13 @@
 
 namespace strider {
 
+void check_known(DType dtype) {
+  int number = static_cast<int>(dtype);
+  if (number >= kDTypeCount) user_error("there is no dtype number {}: the last one is {}", number, name_of(dtype_at(kDTypeCount - 1)));
+}
+
 int64_t count_elements(const Dims& shape, DType dtype) {
+  check_known(dtype);
   int64_t n = 1, bytes;
   bool is_empty = false, overflows = false;
   for (int64_t size : shape) {
@@ -20,7 +26,8 @@ int64_t count_elements(const Dims& shape, DType dtype) {
 
 Dims contiguous_strides(const Dims& shape) {
   Dims strides = Dims::filled(shape.rank(), 1);
-  for (int k = shape.rank() - 1; k > 0; --k) strides[k - 1] = strides[k] * std::max<int64_t>(shape[k], 1);
+  for (int k = shape.rank() - 1; k > 0; --k)
+    if (__builtin_mul_overflow(strides[k], std::max<int64_t>(shape[k], 1), &strides[k - 1])) strides[k - 1] = 0;
   return strides;
 }
 
@@ -45,7 +52,7 @@ Extent extent(const Dims& shape, const Dims& strides) {
     overflows |= __builtin_add_overflow(end, reach, &end);
   }
   constexpr int64_t kMost = int64_t{1} << 59;  // so that bytes fit, too
-  if (overflows || e.high > kMost || e.low < -kMost)
+  if (overflows || e.high > kMost || e.low < -kMost || e.high - e.low > kMost)
     user_error("a tensor of shape {} with strides {} reaches over more than 2^59 elements", to_string(shape), to_string(strides));
   return e;
 }

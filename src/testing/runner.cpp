@@ -4,19 +4,27 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstring>
 
-#include <strider/pointwise.h>
+#include "base/thread_pool.h"
+#include "pointwise/instantiate.h"
+#include "runtime/compile.h"
+#include "runtime/generate.h"
+
+#include <strider/ops.h>
 
 namespace strider::timing {
 
 // --- progress
 
 void Progress::show(std::string_view what) {
+  ++step_;
   if (!::isatty(STDERR_FILENO)) return;
   clear();
-  fmt::print(stderr, "  measuring {} ...", what);
-  shown_ = what.size() + 16;
+  std::string line = fmt::format("  [{}/{}] {} ...", step_, std::max(step_, expected_), what);
+  fmt::print(stderr, "{}", line);
+  shown_ = line.size();
 }
 
 void Progress::clear() {
@@ -24,55 +32,155 @@ void Progress::clear() {
   shown_ = 0;
 }
 
-// --- runner
-
-Runner::Runner(std::string device, bool quick, Progress& progress)
-    : device_name_(std::move(device)), device_(device_named(device_name_)), quick_(quick), progress_(progress) {}
-
-bool Runner::is_gpu() const { return device_.target().max_threads > 1; }
-
-std::vector<Tensor> Runner::inputs(const Dims& shape) const {
-  constexpr int64_t kPattern = 1 << 16;
-  static const Tensor& pattern = *new Tensor(randn({kPattern}));
-  Tensor host = empty(shape);
-  for (int64_t done = 0; done < host.elements(); done += kPattern)
-    std::memcpy(host.data<float>() + done, pattern.data(),
-                static_cast<size_t>(std::min(kPattern, host.elements() - done)) * sizeof(float));
-  std::vector<Tensor> sets = outputs(shape);
-  for (Tensor& t : sets) device_.copy_in(t.data(), host.data(), host.elements() * size_of(host.dtype()));
-  return sets;
-}
-
-std::vector<Tensor> Runner::outputs(const Dims& shape) const {
-  std::vector<Tensor> sets;
-  for (int64_t k = 0; k < kSets; ++k) sets.push_back(empty(shape, {f32, device_name_}));
-  return sets;
-}
+// --- choices
 
 namespace {
 
-const auto& copy() {
-  static const auto& op = *new auto(pointwise("copy", [](auto x) { return x; }));
-  return op;
+Choices completed(Choices c, const Device& device) {
+  bool is_gpu = device.target().max_threads > 1;
+  if (c.sizes.empty()) c.sizes = is_gpu ? std::vector{int64_t{1} << 26} : std::vector{int64_t{1} << 24, int64_t{1} << 27};
+  if (c.quick) c.sizes.resize(1);
+  if (is_gpu) c.threads = {0};
+  else if (c.threads.empty()) c.threads = worker_count() > 1 ? std::vector{1, worker_count()} : std::vector{1};
+  if (c.dtypes.empty()) c.dtypes = {f32};
+  return c;
 }
 
 }  // namespace
 
-Case Runner::copy_of(int64_t bytes) const {
-  Dims shape{bytes / 2 / size_of(f32)};
-  return {"copy", bytes,
-          [x = inputs(shape), y = outputs(shape)](int64_t call) { copy()(of_call(x, call), out(of_call(y, call))); }};
+Runner::Runner(Choices choices, Progress& progress, Peer* peer)
+    : dtypes_given_(!choices.dtypes.empty()),
+      choices_(completed(choices, device_named(choices.device))),
+      device_(device_named(choices_.device)),
+      progress_(progress),
+      peer_(peer),
+      memory_(device_) {}
+
+bool Runner::is_gpu() const { return device_.target().max_threads > 1; }
+
+int Runner::sets_for(int64_t bytes) {
+  constexpr int64_t kBeyondCaches = 512 << 20;
+  return bytes < kBeyondCaches ? 3 : 1;
 }
 
-void Runner::compare(const Case& c, const Case& baseline) {
-  progress_.show(c.name);
-  Options options;
-  options.seconds = quick_ ? 0.25 : 2;
-  Call calls[] = {baseline.call, c.call};
-  std::vector<Times> times = measure(device_, calls, options);
-  double ratio = timing::ratio(times[0], times[1]);
-  if (c.bytes > 0) ratio *= static_cast<double>(c.bytes) / static_cast<double>(baseline.bytes);
-  rows_.push_back({c.name, times[1], c.bytes, baseline.name, times[0], ratio});
+void Runner::use_threads(int threads) {
+  current_threads_ = threads;
+  if (threads == 0) return;
+  set_worker_count(threads);
+  if (peer_) peer_->use_threads(threads);
+}
+
+Options Runner::options() const {
+  if (choices_.quick) return {.seconds = 0.15, .warm_up_seconds = 0.02, .least_rounds = 3};
+  return {.seconds = 1, .warm_up_seconds = 0.05, .least_rounds = 5};
+}
+
+// --- what cases are compared with
+
+namespace {
+
+/// The identity kernel, called as operators are; only if its stores would not be as wanted, it is made and launched by hand.
+class Identity {
+ public:
+  Identity(Device& device, TensorView x, TensorView y, bool streaming) : x_(std::move(x)), y_(std::move(y)) {
+    planner::Operand operands[] = {{planner::Role::Output, f32, y_.data(), &y_.shape(), &y_.strides()},
+                                   {planner::Role::Input, f32, x_.data(), &x_.shape(), &x_.strides()}};
+    planner::Plan plan = planner::plan(operands, device.target());
+    if (plan.key.streaming == streaming || plan.empty || device.target().max_threads > 1) return;
+    const Target& target = device.target();
+    plan.key.streaming = streaming;
+    plan.key.align_out = streaming ? std::bit_width(static_cast<unsigned>(target.vector_bytes * target.interleave)) - 1 : 0;
+    const detail::OperatorDecl& op = decltype(ops::copy)::get().untyped().declaration();
+    planner::ArgumentType type{planner::Source::Tensor, f32};
+    executable_ = compile(generate(op, type_operator(op, {&type, 1}), plan.key), device);
+    slots_.resize(planner::kMaxParameters);
+    slots_.resize(planner::write_arguments(plan, nullptr, slots_.data()));
+    programs_ = plan.programs;
+  }
+
+  void operator()() const {
+    if (executable_) executable_->launch({programs_, 1, 1}, slots_);
+    else ops::copy(x_, out(y_));
+  }
+
+ private:
+  TensorView x_, y_;
+  std::shared_ptr<Executable> executable_;
+  std::vector<uint64_t> slots_;
+  int64_t programs_ = 0;
+};
+
+// Slots of the memory that the baselines use, far from those of cases.
+constexpr int kFromSlot = 1000, kToSlot = 2000;
+
+OperandText floats(int64_t bytes) { return OperandText(fmt::format("f32({})", std::max<int64_t>(bytes / size_of(f32), 1))); }
+
+}  // namespace
+
+Call Runner::identity(int64_t bytes, bool streaming) {
+  OperandText half = floats(bytes / 2);
+  std::vector<Identity> sets;
+  for (int k = 0; k < sets_for(bytes); ++k)
+    sets.emplace_back(device_, memory_.operand(half, Content::Normal, kFromSlot + k), memory_.operand(half, Content::None, kToSlot + k),
+                      streaming);
+  return [sets = std::move(sets)](int64_t call) { sets[static_cast<size_t>(call) % sets.size()](); };
+}
+
+/// Each thread copies one part.
+double Runner::memcpy_gbps(int64_t bytes) {
+  if (is_gpu() || bytes < 1024) return 0;
+  double& known = memcpy_[{bytes, current_threads_}];
+  if (known > 0) return known;
+  OperandText half = floats(bytes / 2);
+  int sets = sets_for(bytes);
+  std::vector<std::pair<char*, char*>> pairs;
+  for (int k = 0; k < sets; ++k)
+    pairs.emplace_back(static_cast<char*>(memory_.operand(half, Content::None, kToSlot + k).data()),
+                       static_cast<char*>(memory_.operand(half, Content::Normal, kFromSlot + k).data()));
+  int64_t total = half.bytes(), part = std::max<int64_t>(total / current_threads_, 64);
+  Call call = [&](int64_t number) {
+    auto [to, from] = pairs[static_cast<size_t>(number) % pairs.size()];
+    parallel_for((total + part - 1) / part, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t k = begin; k < end; ++k)
+        std::memcpy(to + k * part, from + k * part, static_cast<size_t>(std::min(part, total - k * part)));
+    });
+  };
+  Options brief = options();
+  brief.seconds /= 4;
+  return known = gigabytes_per_second(2 * total, measure(device_, {&call, 1}, brief)[0]);
+}
+
+// --- rows
+
+void Runner::add(Row row) {
+  row.suite = suite_;
+  row.threads = current_threads_;
+  rows_.push_back(std::move(row));
+}
+
+void Runner::leave_out(std::string_view name, std::string_view reason) {
+  std::string note = fmt::format("{} is left out: {}", name, reason);
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+}
+
+void Runner::time(const Work& work) {
+  std::vector<Call> calls{work.call};
+  std::vector<Times Row::*> places{&Row::times};
+  auto beside = [&](const Call& call, Times Row::*place) {
+    if (!call) return;
+    calls.push_back(call);
+    places.push_back(place);
+  };
+  if (work.beside_copy) beside(identity(work.bytes, work.streaming), &Row::copy);
+  beside(work.reference, &Row::reference);
+  beside(work.peer, &Row::peer);
+  std::vector<Times> times = measure(device_, calls, options());
+
+  Row row{.name = work.name, .dtype = work.dtype, .elements = work.elements, .bytes = work.bytes, .aim = work.aim};
+  if (work.reference) row.reference_name = work.reference_name;
+  for (size_t k = 0; k < times.size(); ++k) row.*places[k] = times[k];
+  if (work.beside_copy) row.memcpy_gbps = memcpy_gbps(work.bytes);
+  add(std::move(row));
 }
 
 }  // namespace strider::timing

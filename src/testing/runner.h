@@ -1,83 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks are made of: cases, the runner that compares each with a baseline, and rows of results.
+// Times work on one device, each piece alternately with Strider's identity kernel moving as many bytes, with another form of
+// the same and with another library where there are such, and leaves rows.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "testing/timing.h"
-
-#include <strider/tensor.h>
+#include "testing/memory.h"
+#include "testing/row.h"
 
 namespace strider::timing {
 
-/// Something to time. `bytes` is what one call must read and write at least; 0: not counted.
-struct Case {
-  std::string name;
-  int64_t bytes = 0;
-  Call call = {};
+/// Another library that can do the same, by the names of its functions.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  virtual std::string_view name() const = 0;
+  virtual void use_threads(int threads) = 0;
+  /// `function` on these operands, into `result`, or, if that is null, into memory that it allocates.
+  virtual std::function<void()> call(std::string_view function, std::span<const Argument> operands, const TensorView* result) = 0;
 };
 
-struct Row {
-  std::string name;
-  Times times = {};
-  int64_t bytes = 0;
-  std::string baseline_name = {};  // empty: compared with nothing
-  Times baseline = {};
-  double ratio = 0;                // of the baseline's speed: above 1 is faster than it
-  Times processor = {};            // what all threads worked, where that says more than the clock; else no samples
-};
-
-/// Tells what is being measured, on a terminal only.
+/// Tells what is being measured and how far things are, on a terminal only.
 class Progress {
  public:
   ~Progress() { clear(); }
+  void expect(int steps) { expected_ += steps; }
   void show(std::string_view what);
   void clear();
 
  private:
+  int step_ = 0, expected_ = 0;
   size_t shown_ = 0;
 };
 
-/// Times the cases of one suite on one device.
-class Runner {
- public:
-  Runner(std::string device, bool quick, Progress& progress);
-
-  const std::string& device() const { return device_name_; }
-  Device& device_object() const { return device_; }
-  bool is_gpu() const;
-  bool is_quick() const { return quick_; }
-  /// Elements of a large flat tensor, and the side of a square matrix of as many: 2^24 and 4096 on a CPU, 2^26 and 8192 on a GPU.
-  int64_t elements() const { return is_gpu() ? int64_t{1} << 26 : int64_t{1} << 24; }
-  int64_t side() const { return is_gpu() ? 8192 : 4096; }
-
-  /// Memory that successive calls go round, so that no call finds in a cache what the last one left there.
-  static constexpr int64_t kSets = 3;
-  std::vector<Tensor> inputs(const Dims& shape) const;   // random f32
-  std::vector<Tensor> outputs(const Dims& shape) const;
-
-  /// Strider's identity kernel on f32 that reads bytes / 2 and writes as many.
-  Case copy_of(int64_t bytes) const;
-
-  void compare(const Case& c, const Case& baseline);
-  void compare_with_copy(const Case& c) { compare(c, copy_of(c.bytes)); }
-  void add(Row row) { rows_.push_back(std::move(row)); }
-  Progress& progress() { return progress_; }
-  std::vector<Row> take_rows() { return std::move(rows_); }
-
- private:
-  std::string device_name_;
-  Device& device_;
-  bool quick_;
-  Progress& progress_;
-  std::vector<Row> rows_;
+/// Something to time. Calls get the number of the call: successive ones should use other memory.
+struct Work {
+  std::string name = {}, dtype = {};
+  int64_t elements = 0, bytes = 0;
+  bool streaming = false;         // its stores bypass the caches
+  bool beside_copy = true;
+  Call call = {};
+  Call peer = {};                 // may be empty
+  std::string reference_name = {};
+  Call reference = {};            // may be empty
+  Aim aim = {};
 };
 
-/// The tensor of a set that a call uses.
-inline const Tensor& of_call(const std::vector<Tensor>& sets, int64_t call) {
-  return sets[static_cast<size_t>(call) % sets.size()];
-}
+struct Choices {
+  std::string device = "cpu";
+  bool quick = false;
+  std::vector<int64_t> sizes = {};  // elements of a large tensor; empty: 2^24 and 2^27, the first alone if quick, 2^26 on a GPU
+  std::vector<int> threads = {};   // empty: one and all; on a GPU none counts
+  std::vector<DType> dtypes = {};  // of the cases that work with any; empty: f32
+};
+
+class Runner {
+ public:
+  Runner(Choices choices, Progress& progress, Peer* peer = nullptr);
+
+  Device& device() const { return device_; }
+  const std::string& device_name() const { return choices_.device; }
+  bool is_gpu() const;
+  bool is_quick() const { return choices_.quick; }
+  const std::vector<int64_t>& sizes() const { return choices_.sizes; }
+  const std::vector<int>& threads() const { return choices_.threads; }
+  const std::vector<DType>& dtypes() const { return choices_.dtypes; }
+  /// Whether only these are wanted: cases of other dtypes do not run.
+  bool dtypes_given() const { return dtypes_given_; }
+  Peer* peer() const { return peer_; }
+  Memory& memory() { return memory_; }
+  Progress& progress() { return progress_; }
+
+  /// How many sets of `bytes` successive calls should go round, so that none finds in a cache what the last one left there.
+  static int sets_for(int64_t bytes);
+
+  void begin_suite(std::string_view name) { suite_ = name; }
+  /// From now on calls use so many threads, the peer's too.
+  void use_threads(int threads);
+  void time(const Work& work);
+  void add(Row row);
+  /// Says at the end why a case is not there.
+  void leave_out(std::string_view name, std::string_view reason);
+
+  std::vector<Row> take_rows() { return std::move(rows_); }
+  std::vector<std::string> take_notes() { return std::move(notes_); }
+
+ private:
+  Options options() const;
+  Call identity(int64_t bytes, bool streaming);
+  double memcpy_gbps(int64_t bytes);
+
+  bool dtypes_given_;
+  Choices choices_;
+  Device& device_;
+  Progress& progress_;
+  Peer* peer_;
+  Memory memory_;
+  std::string suite_;
+  int current_threads_ = 0;
+  std::map<std::pair<int64_t, int>, double> memcpy_;  // by bytes and threads
+  std::vector<Row> rows_;
+  std::vector<std::string> notes_;
+};
 
 }  // namespace strider::timing

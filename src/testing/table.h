@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in columns that line up, and tables of measurements.
+// Text in columns that line up.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
-
-#include "testing/runner.h"
 
 namespace strider::timing {
 
@@ -24,10 +21,5 @@ class Table {
   std::string alignment_;
   std::vector<std::vector<std::string>> rows_;
 };
-
-/// "12.34 ms" or "56.7 us".
-std::string time_text(double seconds);
-/// Median time, spread, bandwidth and ratio of each row; a row with processor time has that instead of the last two.
-std::string table_of(std::span<const Row> rows);
 
 }  // namespace strider::timing

@@ -9,21 +9,35 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "commands.h"
+#include "front/trace/scalar.h"
 #include "ir/print.h"
 #include "ops/builtins.h"
 #include "pass/pipeline.h"
+#include "pointwise/describe.h"
+#include "testing/operand_text.h"
 #include "testing/table.h"
 
 namespace strider::tool {
 namespace {
 
 constexpr const char* kAbout =
-    "No device is needed:\n"
+    "No device is needed, and no tensor: operands are words.\n"
     "  strider show                                         list the built-ins\n"
-    "  strider show add                                     its tile kernel\n"
-    "  strider show add --layout transposed --stage lanes   as loops over vectors, for this CPU\n"
+    "  strider show add                                     its tile kernel, for contiguous matrices\n"
+    "  strider show add --operands 'f32(1,128)' 'f32(64,128)' --stage plan\n"
+    "  strider show add_scaled --operands 'f32(64,128)' 'f16(128,64):t' 0.5\n"
+    "  strider show mul --operands 'f32(512,512)[::2, ::2]' 'f32()' --out 'f32(256,256):t' --stage lanes\n"
     "  strider show softmax --block 4096 --target cuda:sm_90 --stage ptx\n\n"
+    "Operands, one for each argument of the operator:\n"
+    "  f32(64,128)              a contiguous tensor; f32() has one element and no axes\n"
+    "  f32(64,128):t            a view of it: :t :transpose(0,1) :permute(1,0) :flip(0) :expand(8,64,128) :squeeze(0)\n"
+    "                           :unsqueeze(0) :reshape(-1)\n"
+    "  f32(64,128)[::2, 3:, -1] NumPy's subscripts; views follow each other from left to right\n"
+    "  f32(64,128):strides(1,64)  memory that lies so\n"
+    "  0.5   3   true           a number\n"
+    "Without --operands all are f32 matrices of 4096 by 4096 that lie as --layout says.\n\n"
     "Stages, in order:\n"
+    "  plan       of an operator: what the planner made of the operands; its key selects the code\n"
     "  tile       as a user writes it\n"
     "  simplified, contracted, decomposed: the steps to the next\n"
     "  prepared   simplified; multiply-adds contracted, functions expanded: what every engine computes\n"
@@ -37,6 +51,7 @@ constexpr const char* kAbout =
 
 struct Request {
   std::string name, target = "cpu", stage = "tile", layout;
+  std::vector<std::string> operands, outputs;
   std::optional<int64_t> block;
 };
 
@@ -70,7 +85,8 @@ std::vector<std::string> late_stages(const Target& target) { return {"llvm", tar
 /// One stage of a program on its way through the pipeline.
 class StageSearch {
  public:
-  StageSearch(const Target& target, const std::string& wanted) : target_(target), wanted_(wanted) {}
+  StageSearch(const Target& target, const std::string& wanted, std::vector<std::string> earlier = {})
+      : target_(target), wanted_(wanted), names_(std::move(earlier)) {}
 
   std::string find(const ir::Function& tile) {
     auto watch = [this](std::string_view stage, const ir::Function& f) {
@@ -104,11 +120,75 @@ class StageSearch {
   std::string text_;
 };
 
+// --- operands in words
+
+/// Arguments that point to tensors at made-up addresses, far from each other.
+class MadeUp {
+ public:
+  MadeUp(const std::vector<std::string>& operands, const std::vector<std::string>& outputs) {
+    views_.reserve(operands.size() + outputs.size());
+    for (const std::string& text : operands) {
+      OperandText operand(text);
+      if (operand.is_number()) arguments_.push_back(operand.number());
+      else arguments_.emplace_back(view(operand));
+    }
+    for (const std::string& text : outputs) {
+      OperandText operand(text);
+      if (operand.is_number()) user_error("--out {}: expected a tensor, found a number", text);
+      arguments_.emplace_back(out(view(operand)));
+    }
+  }
+  std::span<const Argument> arguments() const { return arguments_; }
+
+ private:
+  const TensorView& view(const OperandText& operand) {
+    static_assert(sizeof(void*) == 8);
+    auto* address = reinterpret_cast<void*>(static_cast<uintptr_t>(views_.size() + 1) << 45);
+    return views_.emplace_back(operand.in(address, device_named("cpu")));
+  }
+
+  std::vector<TensorView> views_;
+  std::vector<Argument> arguments_;
+};
+
+Inspection inspected(const ops::Builtin& builtin, const Request& r, const Target& target) {
+  if (r.operands.empty()) return builtin.inspect(target, variant(builtin, r));
+  if (!r.layout.empty()) user_error("--layout says how operands lie, and --operands too: give one of them");
+  return inspect(*builtin.op, MadeUp(r.operands, r.outputs).arguments(), target);
+}
+
+std::string dtypes_text(const Inspection& i) {
+  const detail::OperatorDecl& op = i.op.declaration();
+  std::vector<std::string> arguments;
+  for (size_t k = 0; k < op.arguments; ++k) {
+    const planner::ArgumentTyping& t = i.typing.arguments[k];
+    std::string from = t.passed == t.computed ? "" : fmt::format("{} as ", name_of(t.passed));
+    arguments.push_back(fmt::format("{} {}{}", front::name_of(op, k), from, name_of(t.computed)));
+  }
+  std::vector<std::string_view> results;
+  for (DType dtype : i.typing.results) results.push_back(name_of(dtype));
+  return fmt::format("dtypes    {} -> {}\n", fmt::join(arguments, ", "), fmt::join(results, ", "));
+}
+
+std::string plan_text(const Inspection& i) {
+  const detail::OperatorDecl& op = i.op.declaration();
+  std::vector<std::string> names;
+  for (size_t k = 0; k < op.outputs; ++k) names.push_back(fmt::format("output {}", k));
+  for (size_t k = 0; k < op.arguments; ++k) names.push_back(front::name_of(op, k));
+  return dtypes_text(i) + planner::describe(i.plan, names);
+}
+
+std::string stage_text(const ops::Builtin& builtin, const Request& r, const Target& target) {
+  if (!is_operator(builtin)) {
+    if (!r.operands.empty() || !r.outputs.empty()) user_error("{} is a kernel: only operators take --operands", builtin.name);
+    return StageSearch(target, r.stage).find(builtin.tile(target, variant(builtin, r)));
+  }
+  Inspection i = inspected(builtin, r, target);
+  return r.stage == "plan" ? plan_text(i) : StageSearch(target, r.stage, {"plan"}).find(i.tile());
+}
+
 void show(const Request& r) {
-  const ops::Builtin& builtin = ops::builtin_named(r.name);
-  Target target = target_named(r.target);
-  ir::Function tile = builtin.tile(target, variant(builtin, r));
-  std::string text = StageSearch(target, r.stage).find(tile);
+  std::string text = stage_text(ops::builtin_named(r.name), r, target_named(r.target));
   fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
 }
 
@@ -122,7 +202,9 @@ void add_show(CLI::App& app) {
   command->add_option("--target", request->target, "A processor, such as cpu or cuda:sm_90; strider info lists them")
       ->capture_default_str();
   command->add_option("--stage", request->stage, "How far to go, see below")->capture_default_str();
-  command->add_option("--layout", request->layout, "Of an operator: how its f32 matrices lie in memory");
+  command->add_option("--operands", request->operands, "Of an operator: its operands in words, see below");
+  command->add_option("--out", request->outputs, "Of an operator: where it writes to, in words; a new tensor if not given");
+  command->add_option("--layout", request->layout, "Of an operator, instead of --operands: how its f32 matrices lie in memory");
   command->add_option("--block", request->block, "Of a kernel: the elements of a tile");
   command->callback([request] { request->name.empty() ? list() : show(*request); });
 }

@@ -104,7 +104,13 @@ void store_element(Emitter& e, const Access& a, llvm::Value* pointer, llvm::Valu
 }
 
 llvm::Value* element_pointer(Emitter& e, const Access& a, int64_t lane) {
-  if (a.pointer->getType()->isVectorTy()) return e.lane(a.pointer, lane);
+  if (a.pointer->getType()->isVectorTy()) {
+    // One base and a vector of offsets: the offsets may be the same in all rounds of a loop, the sums are not.
+    auto* sum = llvm::dyn_cast<llvm::GetElementPtrInst>(a.pointer);
+    llvm::Value* base = sum && sum->getNumIndices() == 1 ? llvm::getSplatValue(sum->getPointerOperand()) : nullptr;
+    if (!base) return e.lane(a.pointer, lane);
+    return e.b.CreateGEP(sum->getSourceElementType(), base, e.lane(sum->getOperand(1), lane));
+  }
   return e.b.CreateConstGEP1_64(e.memory_element(a.dtype), a.pointer, static_cast<uint64_t>(lane));
 }
 
@@ -276,18 +282,38 @@ llvm::Value* masked_store(Emitter& e, const Access& a) {
   return nullptr;
 }
 
+// --- scattered elements
+
+bool is_vector_of_pointers(const Access& a) { return a.lanes > 1 && a.pointer->getType()->isVectorTy(); }
+
+llvm::Value* mask_or_all(Emitter& e, const Access& a) {
+  return a.mask ? a.mask : llvm::Constant::getAllOnesValue(vector_of(e.b.getInt1Ty(), a.lanes));
+}
+
+llvm::Value* gather(Emitter& e, const Access& a) {
+  llvm::Type* type = vector_of(e.memory_element(a.dtype), a.lanes);
+  llvm::Value* otherwise = a.mask && a.value ? to_memory(e, a.value, a.dtype) : llvm::PoisonValue::get(type);
+  llvm::Value* loaded = e.b.CreateMaskedGather(type, a.pointer, llvm::Align(a.align), mask_or_all(e, a), otherwise);
+  return from_memory(e, loaded, a.dtype);
+}
+
 }  // namespace
 
 llvm::Value* emit_load(Emitter& e, ir::Value v) {
   Access a = access_of(e, v);
   a.align = size_of(a.dtype);
-  return load_lanes(e, a);
+  llvm::Type* type = e.with_lanes(e.memory_element(a.dtype), a.lanes);
+  bool gathers = is_vector_of_pointers(a) && e.costs->isLegalMaskedGather(type, llvm::Align(a.align));
+  return gathers ? gather(e, a) : load_lanes(e, a);
 }
 
 llvm::Value* emit_store(Emitter& e, ir::Value v) {
   Access a = access_of(e, v);
   a.align = size_of(a.dtype);
-  return store_lanes(e, a);
+  llvm::Type* type = e.with_lanes(e.memory_element(a.dtype), a.lanes);
+  if (!is_vector_of_pointers(a) || !e.costs->isLegalMaskedScatter(type, llvm::Align(a.align))) return store_lanes(e, a);
+  e.b.CreateMaskedScatter(to_memory(e, a.value, a.dtype), a.pointer, llvm::Align(a.align), mask_or_all(e, a));
+  return nullptr;
 }
 
 llvm::Value* emit_load_block(Emitter& e, ir::Value v) {

@@ -32,6 +32,7 @@ static std::vector<int64_t> index_key(const std::vector<LaneValue>& index) {
   std::vector<int64_t> key;
   for (const LaneValue& x : index) {
     key.push_back(x.base.id);
+    key.push_back(x.spread.id);
     key.push_back(x.is_vector ? -1 : static_cast<int64_t>(x.offsets.size()));
     key.insert(key.end(), x.offsets.begin(), x.offsets.end());
   }

@@ -317,15 +317,14 @@ void LaneProgram::emit_results(Value v, int axis, const Slot& slot, std::span<co
   for (Value r : results_[v.id]) {
     const LaneValue& value = values[f_[r].imm];
     if (f_.type(r).is_scalar()) {
-      map_[r.id] = value.is_vector ? b_.extract(value.base, 0) : value.base;
+      map_[r.id] = m.first_lane(value);
       continue;
     }
     by_owner(layout, [&] {
       LaneValue address = shared_address(storage_[r.id], index);
       if (!address.is_uniform() || !value.is_vector) return store(address, value, mask);
       // All lanes go to one element: lane 0 has it.
-      Value lane_mask = !mask.base.valid() ? Value{} : mask.is_vector ? b_.extract(mask.base, 0) : mask.base;
-      b_.store(address.base, b_.extract(value.base, 0), lane_mask);
+      b_.store(address.base, m.first_lane(value), mask.base.valid() ? m.first_lane(mask) : Value{});
     });
   }
 }

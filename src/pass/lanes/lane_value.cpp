@@ -32,6 +32,7 @@ LaneValue LaneMath::affine(Value base, std::vector<int64_t> offsets) const {
 Value LaneMath::materialize(const LaneValue& v) const {
   if (v.is_vector || lanes_ == 1) return v.base;
   Value splat = b_.broadcast(v.base, {lanes_});
+  if (v.is_spread()) return b_.type(v.base).is_pointer() ? b_.ptr_add(splat, v.spread) : b_.add(splat, v.spread);
   if (v.offsets.empty()) return splat;
   if (b_.type(v.base).is_pointer()) return b_.ptr_add(splat, b_.vector(DType::I64, v.offsets));
   std::vector<int64_t> bits;
@@ -46,7 +47,7 @@ Value LaneMath::materialize(const LaneValue& v) const {
 
 bool LaneMath::constants(const LaneValue& v, std::vector<int64_t>* out) const {
   int64_t base;
-  if (v.is_vector || b_.type(v.base).is_pointer() || !constant_int(b_.function(), v.base, &base)) return false;
+  if (!v.is_affine() || b_.type(v.base).is_pointer() || !constant_int(b_.function(), v.base, &base)) return false;
   out->assign(lanes_, base);
   DType dtype = b_.type(v.base).dtype;
   for (size_t k = 0; k < v.offsets.size(); ++k) (*out)[k] = int_of_bits(dtype, bits_of_int(dtype, base + v.offsets[k]));
@@ -85,7 +86,7 @@ LaneValue LaneMath::cast(const LaneValue& v, DType to) const {
   DType from = dtype(v);
   if (from == to) return v;
   LaneValue operand = v;
-  if (!v.is_vector && !v.offsets.empty() && is_int(from) && is_int(to)) {
+  if (v.is_affine() && !v.offsets.empty() && is_int(from) && is_int(to)) {
     auto most = *std::max_element(v.offsets.begin(), v.offsets.end());
     bool widens = bits_of(to) > bits_of(from);
     std::vector<int64_t> known;
@@ -146,9 +147,34 @@ LaneValue LaneMath::apply_affine(Op op, DType dtype, std::span<const LaneValue> 
   }
 }
 
+/// What is added to the base in each lane, as a vector; invalid if nothing is.
+Value LaneMath::lane_part(const LaneValue& v, DType dtype) const {
+  if (v.is_spread() || v.offsets.empty()) return v.spread;
+  std::vector<int64_t> bits;
+  for (int64_t o : v.offsets) bits.push_back(static_cast<int64_t>(bits_of_int(dtype, o)));
+  return b_.vector(dtype, bits);
+}
+
+/// base + what two values add in each lane, of which one does.
+LaneValue LaneMath::spread_out(Value base, const LaneValue& a, const LaneValue& b) const {
+  DType type = b_.type(base).is_pointer() ? DType::I64 : b_.type(base).dtype;
+  Value x = lane_part(a, type), y = lane_part(b, type);
+  return {base, {}, false, !x.valid() ? y : !y.valid() ? x : b_.add(x, y)};
+}
+
+/// Ops that keep the form base + spread, or bring it about; an invalid result means that they do not.
+LaneValue LaneMath::apply_spread(Op op, DType dtype, std::span<const LaneValue> x) const {
+  if (!is_int(dtype) || x.size() != 2 || x[0].is_vector || x[1].is_vector) return {};
+  if (op == Op::Add) return spread_out(b_.add(x[0].base, x[1].base), x[0], x[1]);
+  int factor = x[0].is_uniform() ? 0 : 1;
+  if (op != Op::Mul || !x[factor].is_uniform()) return {};
+  Value by = b_.broadcast(x[factor].base, {lanes_});
+  return {b_.mul(x[0].base, x[1].base), {}, false, b_.mul(lane_part(x[1 - factor], dtype), by)};
+}
+
 /// index < bound where the index runs through the lanes: the lanes below how many are left, compared as narrow integers.
 LaneValue LaneMath::apply_bound(const LaneValue& index, const LaneValue& bound) const {
-  if (index.is_vector || index.offsets.empty() || !bound.is_uniform()) return {};
+  if (!index.is_affine() || index.offsets.empty() || !bound.is_uniform()) return {};
   if (!is_int(dtype(index)) || b_.type(index.base).is_pointer()) return {};
   int64_t most = *std::max_element(index.offsets.begin(), index.offsets.end());
   if (most >= INT32_MAX || !stays_in_block(index, round_up_to_power(most + 1))) return {};
@@ -164,10 +190,11 @@ LaneValue LaneMath::apply_bound(const LaneValue& index, const LaneValue& bound) 
 }
 
 LaneValue LaneMath::apply_address(const LaneValue& pointer, const LaneValue& offset) const {
-  LaneValue wide = offset.is_uniform() || offset.is_vector ? offset : cast(offset, DType::I64);
+  LaneValue wide = offset.is_uniform() || offset.is_vector ? offset : cast(offset, DType::I64);  // may become a vector
   if (pointer.is_vector || wide.is_vector)
     return vector(b_.ptr_add(materialize(pointer), materialize(wide)));
   Value base = b_.ptr_add(pointer.base, wide.base);
+  if (pointer.is_spread() || wide.is_spread()) return spread_out(base, pointer, wide);
   if (pointer.offsets.empty() && wide.offsets.empty()) return uniform(base);
   std::vector<int64_t> offsets(lanes_, 0);
   for (int64_t lane = 0; lane < lanes_; ++lane)
@@ -194,6 +221,8 @@ LaneValue LaneMath::apply(Op op, DType dtype, std::span<const LaneValue> operand
   bool affine_operands = std::all_of(operands.begin(), operands.end(), [](const LaneValue& x) { return x.is_affine(); });
   if (affine_operands && lanes_ > 1)
     if (LaneValue v = apply_affine(op, dtype, operands); v.base.valid()) return v;
+  if (lanes_ > 1)
+    if (LaneValue v = apply_spread(op, dtype, operands); v.base.valid()) return v;
   if (op == Op::Lt || op == Op::Gt)
     if (LaneValue v = apply_bound(operands[op == Op::Gt], operands[op == Op::Lt]); v.base.valid()) return v;
   for (const LaneValue& x : operands) values.push_back(materialize(x));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile's value in one vector of lanes, with as much structure as is known: the same in all lanes; a scalar plus a
-// constant for each lane (an index, an address); or a vector. From this structure come contiguous and scalar accesses.
+// constant for each lane (an index, an address); a scalar plus a vector (an index times a stride), which loops leave alone;
+// or a vector. From this structure come contiguous and scalar accesses, and gathers from one base.
 #pragma once
 
 #include <span>
@@ -15,9 +16,11 @@ struct LaneValue {
   ir::Value base;                // a scalar, or a vector
   std::vector<int64_t> offsets;  // added to a scalar base in each lane (elements, for addresses), the least is 0; empty: none
   bool is_vector = false;
+  ir::Value spread = {};         // a vector added to a scalar base instead of offsets (i64 elements, for addresses), or none
 
-  bool is_uniform() const { return !is_vector && offsets.empty(); }
-  bool is_affine() const { return !is_vector; }  // uniform included
+  bool is_spread() const { return spread.valid(); }
+  bool is_uniform() const { return is_affine() && offsets.empty(); }
+  bool is_affine() const { return !is_vector && !is_spread(); }  // uniform included
 };
 
 /// Arithmetic on lane values of `lanes` lanes; writes into a builder.
@@ -36,6 +39,10 @@ class LaneMath {
   /// The value in every lane: a vector, or a scalar where there is a single lane.
   ir::Value materialize(const LaneValue& v) const;
 
+  ir::Value first_lane(const LaneValue& v) const {
+    return v.is_uniform() || lanes_ == 1 ? v.base : b_.extract(materialize(v), 0);
+  }
+
   /// One pointwise op. `dtype` is the result's element type.
   LaneValue apply(ir::Op op, DType dtype, std::span<const LaneValue> operands) const;
   LaneValue apply(ir::Op op, std::initializer_list<LaneValue> operands) const;  // the result has the first operand's dtype
@@ -52,6 +59,9 @@ class LaneMath {
 
  private:
   LaneValue apply_constants(ir::Op op, DType dtype, std::span<const std::vector<int64_t>> operands, DType from) const;
+  LaneValue apply_spread(ir::Op op, DType dtype, std::span<const LaneValue> operands) const;
+  LaneValue spread_out(ir::Value base, const LaneValue& a, const LaneValue& b) const;
+  ir::Value lane_part(const LaneValue& v, DType dtype) const;
   LaneValue apply_affine(ir::Op op, DType dtype, std::span<const LaneValue> operands) const;
   LaneValue apply_address(const LaneValue& pointer, const LaneValue& offset) const;
   LaneValue apply_bound(const LaneValue& index, const LaneValue& bound) const;

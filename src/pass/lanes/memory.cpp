@@ -16,7 +16,7 @@ namespace {
 enum class Run { Same, Up, Down, Other };
 
 Run run_of(const LaneValue& pointer) {
-  if (pointer.is_vector) return Run::Other;
+  if (!pointer.is_affine()) return Run::Other;
   if (pointer.offsets.empty()) return Run::Same;
   for (size_t k = 1; k < pointer.offsets.size(); ++k)
     if (pointer.offsets[k] - pointer.offsets[k - 1] != pointer.offsets[1] - pointer.offsets[0]) return Run::Other;

@@ -10,14 +10,18 @@
 #include "base/error.h"
 #include "pass/pipeline.h"
 #include "runtime/generate.h"
-#include "suites.h"
+#include "suites/suites.h"
 
 #include <strider/device.h>
 #include <strider/pointwise.h>
 #include <strider/stats.h>
 
-namespace strider::tool {
+namespace strider::bench {
 namespace {
+
+using timing::Aim;
+using timing::Row;
+using timing::Runner;
 
 using Step = Value (*)(const Value& x, double c);
 
@@ -80,7 +84,7 @@ void first_call(Runner& r, const Tensor& x, const Size& size, int seed, Row& row
   {
     Stopwatch watch(row);
     Tensor y = op(x);
-    r.device_object().synchronize();
+    r.device().synchronize();
   }
   finish_compiles();
 }
@@ -149,7 +153,7 @@ ir::Function tile_kernel(const detail::OperatorDecl& op, const Tensor& x, const 
 /// The same step by step, as runtime/compile.cpp and runtime/tiers.cpp take them.
 constexpr const char* kSteps[] = {"  of that: tracing and the tile kernel", "  passes, to lane form", "  code", "  loading"};
 void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row> rows) {
-  Device& device = r.device_object();
+  Device& device = r.device();
   const Target target = device.target().in_tiers ? quick_target(device.target()) : device.target();
   auto timed = [&](size_t step, const auto& f) {
     Stopwatch watch(rows[step]);
@@ -166,28 +170,31 @@ void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row
 void run_compile(Runner& r) {
   With off("STRIDER_CACHE", "0");
   const int samples = r.is_quick() ? 5 : 21;
-  Tensor x = full({1 << 16}, 0.5, {f32, r.device()});
+  r.progress().expect(static_cast<int>(std::size(kSizes) + 1));
+  r.use_threads(r.threads().back());
+  Tensor x = full({1 << 16}, 0.5, {f32, r.device_name()});
   int seed = 1;
   bool is_first = stats().compiles == 0;
-  Row cold{"1 op, the first of the process"};
+  Row cold{.name = "1 op, the first of the process"};
   first_call(r, x, kSizes[0], seed++, cold);
   if (is_first) r.add(cold);
   for (const Size& size : kSizes) {
     r.progress().show(size.name);
-    Row row{size.name};
+    Row row{.name = size.name, .aim = {Aim::Milliseconds, 30}};
     for (int k = 0; k < samples; ++k) first_call(r, x, size, seed++, row);
     r.add(row);
     r.add(warm_row(r, x, size, seed, samples));
   }
+  r.progress().show("steps");
   std::vector<Row> parts;
-  for (const char* step : kSteps) parts.push_back({step});
+  for (const char* step : kSteps) parts.push_back({.name = step});
   const Size& longest = kSizes[std::size(kSizes) - 1];
   for (int k = 0; k < samples; ++k) steps(r, x, longest, seed++, parts);
-  if (r.device_object().target().in_tiers) {
-    parts.push_back({"  until fast code is in use"});
+  if (r.device().target().in_tiers) {
+    parts.push_back({.name = "  until fast code is in use"});
     for (int k = 0; k < samples; ++k) until_fast(x, longest, seed++, parts.back());
   }
   for (const Row& row : parts) r.add(row);
 }
 
-}  // namespace strider::tool
+}  // namespace strider::bench
