@@ -6,6 +6,16 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/strider)
 
 install(TARGETS strider EXPORT strider-targets)
+if(STRIDER_STATIC)
+  # For programs that are to be one file; they link LLVM's static libraries themselves.
+  add_library(strider_static STATIC ${strider_all_objects})
+  target_compile_features(strider_static PUBLIC cxx_std_20)
+  target_include_directories(strider_static PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(strider_static INTERFACE ${llvm_libraries} Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(strider_static PROPERTIES OUTPUT_NAME strider EXPORT_NAME static)
+  install(TARGETS strider_static EXPORT strider-targets)
+endif()
 install(DIRECTORY include/strider DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT strider-targets NAMESPACE strider:: DESTINATION ${package_dir})
 

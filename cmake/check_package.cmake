@@ -3,7 +3,8 @@
 # Installs the build into a folder of its own, looks at what came out, and builds and runs a project that uses it (test/package)
 # with every compiler that is named and can read the headers.
 #
-#   cmake -DBUILD=folder -DSOURCE=test/package -DSONAME=libstrider.so.0.1 -DREADELF=readelf -DCOMPILERS=g++,clang++ -P check_package.cmake
+#   cmake -DBUILD=folder -DSOURCE=test/package -DSONAME=libstrider.so.0.1 -DREADELF=readelf -DCOMPILERS=g++,clang++
+#     -P check_package.cmake
 
 set(prefix ${BUILD}/package/prefix)
 file(REMOVE_RECURSE ${BUILD}/package)

@@ -15,8 +15,9 @@ struct DTypePair {
   at::ScalarType theirs;
 };
 constexpr DTypePair kDTypes[] = {
-    {DType::Bool, at::kBool}, {DType::I8, at::kChar},  {DType::I16, at::kShort},     {DType::I32, at::kInt},   {DType::I64, at::kLong},
-    {DType::U8, at::kByte},   {DType::F16, at::kHalf}, {DType::BF16, at::kBFloat16}, {DType::F32, at::kFloat}, {DType::F64, at::kDouble},
+    {DType::Bool, at::kBool}, {DType::U8, at::kByte},   {DType::I8, at::kChar},  {DType::I16, at::kShort},
+    {DType::I32, at::kInt},   {DType::I64, at::kLong},  {DType::F16, at::kHalf}, {DType::BF16, at::kBFloat16},
+    {DType::F32, at::kFloat}, {DType::F64, at::kDouble},
 };
 
 at::ScalarType scalar_type(DType dtype) {
@@ -26,7 +27,8 @@ at::ScalarType scalar_type(DType dtype) {
 }
 
 at::Tensor wrap(const TensorView& t) {
-  at::IntArrayRef shape(t.shape().data(), static_cast<size_t>(t.rank())), strides(t.strides().data(), static_cast<size_t>(t.rank()));
+  auto rank = static_cast<size_t>(t.rank());
+  at::IntArrayRef shape(t.shape().data(), rank), strides(t.strides().data(), rank);
   return at::from_blob(t.data(), shape, strides, at::TensorOptions(scalar_type(t.dtype())));
 }
 

@@ -112,12 +112,15 @@ std::shared_ptr<Request> add_options(CLI::App& command) {
   auto request = std::make_shared<Request>();
   command.footer(fmt::format("Suites:\n{}\n{}", suites_text(), kAbout));
   command.add_option("SUITE", request->suites, "Suites to run, see below; all of them if none is named");
-  command.add_option("--dtype", request->dtypes, "Of the tensors, where a case works with any: f32 if not given")->delimiter(',')->allow_extra_args(false);
-  command.add_option("--threads", request->threads, "Threads on a CPU; if not given, one and then all processors")->check(CLI::Range(1, 1024));
+  command.add_option("--dtype", request->dtypes, "Of the tensors, where a case works with any: f32 if not given")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--threads", request->threads, "Threads on a CPU; if not given, one and then all processors")
+      ->check(CLI::Range(1, 1024));
   command.add_option("--json", request->json, "Write the figures to this file");
   command.add_option("--plot", request->plot, "Draw them, to a file that ends in .svg or .png");
-  command.add_option("--markdown", request->markdown, "Write those of the largest tensors and most threads to this file, as a table");
-  command.add_flag("--quick", request->quick, "Fewer samples and smaller tensors: less than a minute for all suites, and more noise");
+  command.add_option("--markdown", request->markdown, "Write those of the largest tensors to this file, as a table");
+  command.add_flag("--quick", request->quick, "Fewer samples and smaller tensors: less than a minute for all, and more noise");
   return request;
 }
 

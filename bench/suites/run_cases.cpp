@@ -82,14 +82,17 @@ class Bound {
   }
 
   bool streams(const Target& target) const {
-    std::vector<planner::Operand> operands{{planner::Role::Output, result().dtype(), result().data(), &result().shape(), &result().strides()}};
+    std::vector<planner::Operand> operands{operand(planner::Role::Output, result())};
     for (const Argument& a : arguments_)
-      if (!a.is_number())
-        operands.push_back({planner::Role::Input, a.view().dtype(), a.view().data(), &a.view().shape(), &a.view().strides()});
+      if (!a.is_number()) operands.push_back(operand(planner::Role::Input, a.view()));
     return planner::plan(operands, target).key.streaming;
   }
 
  private:
+  static planner::Operand operand(planner::Role role, const TensorView& t) {
+    return {role, t.dtype(), t.data(), &t.shape(), &t.strides()};
+  }
+
   const detail::Operator* op_;
   std::vector<TensorView> views_;  // operands, then the result
   std::vector<Argument> arguments_;

@@ -19,6 +19,8 @@ namespace {
 /// Where a view can be tried without memory.
 void* const kNowhere = reinterpret_cast<void*>(uintptr_t{1} << 50);
 
+int axis(const Dims& numbers, int k) { return static_cast<int>(numbers[k]); }
+
 struct ViewWord {
   std::string_view name;
   int least, most;  // numbers in its parentheses
@@ -27,12 +29,12 @@ struct ViewWord {
 
 constexpr ViewWord kViews[] = {
     {"t", 0, 0, [](const TensorView& x, const Dims&) { return x.t(); }},
-    {"transpose", 2, 2, [](const TensorView& x, const Dims& n) { return x.transpose(static_cast<int>(n[0]), static_cast<int>(n[1])); }},
+    {"transpose", 2, 2, [](const TensorView& x, const Dims& n) { return x.transpose(axis(n, 0), axis(n, 1)); }},
     {"permute", 0, kMaxDims, [](const TensorView& x, const Dims& n) { return x.permute(n); }},
-    {"flip", 1, 1, [](const TensorView& x, const Dims& n) { return x.flip(static_cast<int>(n[0])); }},
+    {"flip", 1, 1, [](const TensorView& x, const Dims& n) { return x.flip(axis(n, 0)); }},
     {"expand", 0, kMaxDims, [](const TensorView& x, const Dims& n) { return x.expand(n); }},
-    {"squeeze", 1, 1, [](const TensorView& x, const Dims& n) { return x.squeeze(static_cast<int>(n[0])); }},
-    {"unsqueeze", 1, 1, [](const TensorView& x, const Dims& n) { return x.unsqueeze(static_cast<int>(n[0])); }},
+    {"squeeze", 1, 1, [](const TensorView& x, const Dims& n) { return x.squeeze(axis(n, 0)); }},
+    {"unsqueeze", 1, 1, [](const TensorView& x, const Dims& n) { return x.unsqueeze(axis(n, 0)); }},
     {"reshape", 0, kMaxDims, [](const TensorView& x, const Dims& n) { return x.reshape(n); }},
 };
 
@@ -45,17 +47,17 @@ struct Subscript {
 TensorView subscripted(TensorView x, const std::vector<Subscript>& parts) {
   if (parts.size() > static_cast<size_t>(x.rank()))
     user_error("a subscript of {} parts, the tensor has shape {}", parts.size(), to_string(x.shape()));
-  int axis = 0;
+  int at = 0;
   for (const Subscript& s : parts) {
-    int64_t size = x.size(axis), step = s.step.value_or(1);
+    int64_t size = x.size(at), step = s.step.value_or(1);
     if (s.is_index) {
       int64_t index = *s.begin < 0 ? *s.begin + size : *s.begin;
       if (index < 0 || index >= size) user_error("index {} of an axis of size {}", *s.begin, size);
-      x = x.slice(axis, index, index + 1).squeeze(axis);
+      x = x.slice(at, index, index + 1).squeeze(at);
     } else {
       // Below the first element there is none: what NumPy writes as nothing.
       int64_t begin = s.begin.value_or(step > 0 ? 0 : size - 1), end = s.end.value_or(step > 0 ? size : -size - 1);
-      x = x.slice(axis++, begin, end, step);
+      x = x.slice(at++, begin, end, step);
     }
   }
   return x;

@@ -59,7 +59,8 @@ std::string case_data(const std::vector<const Row*>& list) {
   for (size_t k = 0; k < list.size(); ++k) {
     const Row& r = *list[k];
     std::string peer = r.has_peer() ? fmt::format("{:.3f}", gigabytes_per_second(r.bytes, r.peer)) : "NaN";
-    text += fmt::format("{} {} {:.3f} {:.3f} {}\n", k, quoted(r.dtype == "f32" ? r.name : r.name + " " + r.dtype), r.gbps(), r.copy_gbps(), peer);
+    std::string label = r.dtype == "f32" ? r.name : r.name + " " + r.dtype;
+    text += fmt::format("{} {} {:.3f} {:.3f} {}\n", k, quoted(label), r.gbps(), r.copy_gbps(), peer);
   }
   return text + "EOD\n";
 }
@@ -69,13 +70,15 @@ std::string case_plot(const std::vector<const Row*>& list, std::string_view peer
   std::string at = first.threads > 0 ? fmt::format(", {} threads", first.threads) : "";
   std::string text = fmt::format(
       "set title 'the largest size measured{}; bytes of inputs and outputs, each once'\n"
-      "set ylabel 'GB/s'\nset yrange [0:*]\nset xrange [-0.7:{}.7]\nset xtics rotate by -40 nomirror\nset key outside top right horizontal\n"
+      "set ylabel 'GB/s'\nset yrange [0:*]\nset xrange [-0.7:{}.7]\n"
+      "set xtics rotate by -40 nomirror\nset key outside top right horizontal\n"
       "set rmargin 14\nset style fill solid 0.85 noborder\nset boxwidth 0.36\n"
       "plot $cases using ($1-0.19):3:xtic(2) with boxes lc rgb '#1f5fa8' title 'Strider'",
       at, list.size() - 1);
   bool has_peer = std::any_of(list.begin(), list.end(), [](const Row* r) { return r->has_peer(); });
   if (has_peer) text += fmt::format(", \\\n  $cases using ($1+0.19):5 with boxes lc rgb '#e08a2c' title '{}'", peer_name);
-  return text + ", \\\n  $cases using 1:4:(0.45) with xerrorbars pt 0 lw 2 lc rgb '#222222' title 'copy of as many bytes: the roof'\n";
+  return text + ", \\\n  $cases using 1:4:(0.45) with xerrorbars pt 0 lw 2 lc rgb '#222222'"
+                " title 'copy of as many bytes: the roof'\n";
 }
 
 // --- the curves
@@ -93,14 +96,16 @@ std::string curve_data(std::span<const Row> rows, const std::vector<int>& thread
 
 std::string curve_plot(const std::vector<int>& threads) {
   std::string text =
-      "set rmargin 4\nset title 'from small tensors to large ones'\nset xlabel 'elements'\nset logscale x 2\nset format x '2^%L'\nset xrange [*:*]\n"
+      "set rmargin 4\nset title 'from small tensors to large ones'\nset xlabel 'elements'\n"
+      "set logscale x 2\nset format x '2^%L'\nset xrange [*:*]\n"
       "set xtics norotate 4\nset yrange [0:*]\nset key outside top right horizontal\nplot ";
   const char* const colours[] = {"#1f5fa8", "#c0392b", "#2c8a4b"};
   for (size_t k = 0; k < threads.size(); ++k) {
     int t = threads[k];
     std::string who = t == 0 ? "" : t == 1 ? ", 1 thread" : fmt::format(", {} threads", t);
     const char* colour = colours[k % std::size(colours)];
-    text += fmt::format("{}$curve{} using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '{}' title 'add{}'", k > 0 ? ", \\\n  " : "", t, colour, who);
+    if (k > 0) text += ", \\\n  ";
+    text += fmt::format("$curve{} using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '{}' title 'add{}'", t, colour, who);
     text += fmt::format(", \\\n  $curve{} using 1:3 with lines dt 2 lw 2 lc rgb '{}' title 'copy{}'", t, colour, who);
   }
   return text + "\n";
@@ -120,13 +125,15 @@ void check_plot(const std::string& path) {
   if (!is_installed("gnuplot")) user_error("--plot needs gnuplot, which is not installed (Debian: gnuplot-nox)");
 }
 
-std::string plot_program(std::span<const Row> rows, const std::string& path, const std::string& title, std::string_view peer_name) {
+std::string plot_program(std::span<const Row> rows, const std::string& path, const std::string& title,
+                         std::string_view peer_name) {
   std::vector<const Row*> cases = largest_with_roof(rows);
   std::vector<int> threads = threads_of_curves(rows);
   int pictures = !cases.empty() + !threads.empty();
   if (pictures == 0) user_error("--plot {}: none of these suites has a bandwidth to draw", path);
   std::string text = case_data(cases) + curve_data(rows, threads);
-  text += fmt::format("set terminal {}\nset output {}\n", fmt::format(fmt::runtime(format_of(path)->terminal), 1100, 80 + 430 * pictures), quoted(path));
+  std::string terminal = fmt::format(fmt::runtime(format_of(path)->terminal), 1100, 80 + 430 * pictures);
+  text += fmt::format("set terminal {}\nset output {}\n", terminal, quoted(path));
   text += fmt::format("set grid y lc rgb '#dddddd'\nset border 3\nset multiplot layout {},1 title {}\n", pictures, quoted(title));
   if (!cases.empty()) text += case_plot(cases, peer_name);
   if (!threads.empty()) text += curve_plot(threads);

@@ -14,7 +14,8 @@ namespace strider::timing {
 /// A user error if `path` ends neither in .svg nor in .png, or if gnuplot is not installed.
 void check_plot(const std::string& path);
 /// gnuplot's program for the picture.
-std::string plot_program(std::span<const Row> rows, const std::string& path, const std::string& title, std::string_view peer_name = "");
+std::string plot_program(std::span<const Row> rows, const std::string& path, const std::string& title,
+                         std::string_view peer_name = "");
 void plot(std::span<const Row> rows, const std::string& path, const std::string& title, std::string_view peer_name = "");
 
 }  // namespace strider::timing

@@ -66,7 +66,8 @@ std::vector<Column> columns(std::string_view peer_name) {
   };
   if (!peer_name.empty()) {
     list.push_back({std::string(peer_name), [](const Row& r) { return r.has_peer() ? time_text(r.peer.median()) : ""; }});
-    list.push_back({fmt::format("x {}", peer_name), [](const Row& r) { return r.has_peer() ? number_text(r.times_peer()) : ""; }});
+    list.push_back({fmt::format("x {}", peer_name),
+                    [](const Row& r) { return r.has_peer() ? number_text(r.times_peer()) : ""; }});
   }
   list.push_back({"", [](const Row& r) {
     return r.reference_name.empty() ? "" : fmt::format("{:.2f} of {}", r.of_reference(), r.reference_name);
@@ -142,12 +143,22 @@ std::string markdown_of(std::span<const Row> rows, std::string_view peer_name) {
 // --- JSON
 
 nlohmann::json json_of(const Row& row, std::string_view device, std::string_view peer_name) {
-  nlohmann::json j{{"suite", row.suite},       {"case", row.name},         {"dtype", row.dtype},
-                   {"device", device},         {"threads", row.threads},   {"elements", row.elements},
-                   {"bytes", row.bytes},       {"ms", row.milliseconds()}, {"gbps", row.bytes > 0 ? nlohmann::json(row.gbps()) : nullptr},
-                   {"copy_gbps", nullptr},     {"fraction", nullptr},      {"peers", nlohmann::json::object()},
-                   {"p20_ms", row.times.quantile(0.2) * 1e3}, {"p80_ms", row.times.quantile(0.8) * 1e3},
-                   {"samples", row.times.samples.size()}};
+  nlohmann::json j{{"suite", row.suite},
+                   {"case", row.name},
+                   {"dtype", row.dtype},
+                   {"device", device},
+                   {"threads", row.threads},
+                   {"elements", row.elements},
+                   {"bytes", row.bytes},
+                   {"ms", row.milliseconds()},
+                   {"p20_ms", row.times.quantile(0.2) * 1e3},
+                   {"p80_ms", row.times.quantile(0.8) * 1e3},
+                   {"samples", row.times.samples.size()},
+                   {"gbps", nullptr},
+                   {"copy_gbps", nullptr},
+                   {"fraction", nullptr},
+                   {"peers", nlohmann::json::object()}};
+  if (row.bytes > 0) j["gbps"] = row.gbps();
   if (row.has_copy()) j.update({{"copy_gbps", row.copy_gbps()}, {"fraction", row.fraction()}});
   if (row.memcpy_gbps > 0) j["memcpy_gbps"] = row.memcpy_gbps;
   if (!row.reference_name.empty()) j["reference"] = {{"name", row.reference_name}, {"ms", row.reference.median() * 1e3}};
@@ -220,7 +231,8 @@ std::string gate_of(std::span<const Row> rows, std::string_view peer_name) {
   for (const auto& list : cases) {
     bool all = std::all_of(list.begin(), list.end(), [](const Row* r) { return is_reached(*r); });
     std::vector<std::string> places;
-    for (const Row* r : list) places.push_back(fmt::format("{}: {}{}", place_text(*r), number_text(seen(*r)), is_reached(*r) ? "" : " !"));
+    for (const Row* r : list)
+      places.push_back(fmt::format("{}: {}{}", place_text(*r), number_text(seen(*r)), is_reached(*r) ? "" : " !"));
     table.add({fmt::format("{} {}", list[0]->name, list[0]->dtype), aim_text(*list[0], peer_name), all ? "reached" : "MISSED",
                fmt::format("{}", fmt::join(places, ", "))});
     reached += all;

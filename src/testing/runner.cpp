@@ -121,8 +121,8 @@ Call Runner::identity(int64_t bytes, bool streaming) {
   OperandText half = floats(bytes / 2);
   std::vector<Identity> sets;
   for (int k = 0; k < sets_for(bytes); ++k)
-    sets.emplace_back(device_, memory_.operand(half, Content::Normal, kFromSlot + k), memory_.operand(half, Content::None, kToSlot + k),
-                      streaming);
+    sets.emplace_back(device_, memory_.operand(half, Content::Normal, kFromSlot + k),
+                      memory_.operand(half, Content::None, kToSlot + k), streaming);
   return [sets = std::move(sets)](int64_t call) { sets[static_cast<size_t>(call) % sets.size()](); };
 }
 

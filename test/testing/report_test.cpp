@@ -128,7 +128,8 @@ TEST(Runner, TimesWorkBesideACopyWithTheSameStores) {
   runner.begin_suite("own");
   runner.use_threads(1);
   for (bool streaming : {false, true}) {
-    runner.time({.name = "work", .dtype = "f32", .elements = 1000, .bytes = 8000, .streaming = streaming, .call = [](int64_t) {}});
+    Call nothing = [](int64_t) {};
+    runner.time({.name = "work", .dtype = "f32", .elements = 1000, .bytes = 8000, .streaming = streaming, .call = nothing});
   }
   std::vector<Row> rows = runner.take_rows();
   ASSERT_EQ(rows.size(), 2u);

@@ -10,7 +10,8 @@ namespace strider::tool {
 void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Time operators, kernels and compilation, beside copies of as many bytes");
   auto request = bench::add_options(*command);
-  command->add_option("--device", request->device, "cpu, cuda or cuda:1; strider info lists what there is")->capture_default_str();
+  command->add_option("--device", request->device, "cpu, cuda or cuda:1; strider info lists what there is")
+      ->capture_default_str();
   command->callback([request] { bench::run(*request); });
 }
 

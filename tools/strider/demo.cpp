@@ -61,7 +61,8 @@ constexpr int64_t kHeight = 1080, kWidth = 1920, kChannels = 3;
 /// Rings around a point, other for each colour, under a gradient.
 uint8_t pixel(int64_t y, int64_t x, int64_t channel) {
   double dy = static_cast<double>(y - 500), dx = static_cast<double>(x - 300 * (channel + 1));
-  double ring = std::cos(std::sqrt(dy * dy + dx * dx) / 17), slope = static_cast<double>(x + y) / static_cast<double>(kHeight + kWidth);
+  double ring = std::cos(std::sqrt(dy * dy + dx * dx) / 17);
+  double slope = static_cast<double>(x + y) / static_cast<double>(kHeight + kWidth);
   return static_cast<uint8_t>(std::lround(127.5 * (1 + ring * (1 - slope))));
 }
 
@@ -80,8 +81,8 @@ Tensor read_image(const std::string& path) {
   Tensor image = load_npy(path);
   constexpr int64_t kLeast = 32;
   if (image.dtype() != u8 || image.rank() != 3 || image.size(2) != kChannels || std::min(image.size(0), image.size(1)) < kLeast)
-    user_error("{} holds {} of shape {}, expected an image: u8 of shape (height, width, {}), 32 by 32 or larger", path, name_of(image.dtype()),
-               to_string(image.shape()), kChannels);
+    user_error("{} holds {} of shape {}, expected an image: u8 of shape (height, width, {}), 32 by 32 or larger", path,
+               name_of(image.dtype()), to_string(image.shape()), kChannels);
   return image;
 }
 
@@ -126,7 +127,8 @@ double difference(const Tensor& result, const Reference& reference) {
 }
 
 std::string operand_text(const TensorView& x) {
-  return fmt::format("{} {}{}", name_of(x.dtype()), to_string(x.shape()), x.is_contiguous() ? "" : " by " + to_string(x.strides()));
+  std::string strides = x.is_contiguous() ? "" : " by " + to_string(x.strides());
+  return fmt::format("{} {}{}", name_of(x.dtype()), to_string(x.shape()), strides);
 }
 
 int64_t bytes_of(const TensorView& x) { return x.elements() * size_of(x.dtype()); }
@@ -234,9 +236,9 @@ class Demo {
     bool right = error < 2e-6;
     all_right_ &= right;
     timing::Row row = timed(name, bytes_of(operand) + other_bytes + bytes_of(result), [&](int64_t) { call(); });
-    table_.add({name, operand_text(operand), first_elements(result), timing::time_text(first), timing::time_text(row.times.median()),
-                fmt::format("{:.1f}", row.gbps()), fmt::format("{:.2f}", row.fraction()), fmt::format("{:.1e}", error),
-                right ? "ok" : "WRONG"});
+    table_.add({name, operand_text(operand), first_elements(result), timing::time_text(first),
+                timing::time_text(row.times.median()), fmt::format("{:.1f}", row.gbps()), fmt::format("{:.2f}", row.fraction()),
+                fmt::format("{:.1e}", error), right ? "ok" : "WRONG"});
   }
 
   timing::Row timed(const std::string& name, int64_t bytes, timing::Call call) {
@@ -254,8 +256,8 @@ class Demo {
     int64_t compiled = stats().compiles - before;
     bool right = error < 2e-6 && compiled == 0;
     all_right_ &= right;
-    fmt::print("add of {}, a shape not seen before in a layout that was: {} kernels compiled{}\n", operand_text(part(0)), compiled,
-               right ? "" : ", WRONG");
+    fmt::print("add of {}, a shape not seen before in a layout that was: {} kernels compiled{}\n", operand_text(part(0)),
+               compiled, right ? "" : ", WRONG");
   }
 
   static std::string first_elements(const Tensor& t) {
@@ -288,7 +290,7 @@ std::vector<std::string> kinds_of_devices() {
 
 void print_counters() {
   Stats s = stats();
-  fmt::print("\ncache counters of this process: {} kernels compiled, {} calls found theirs in memory, {} loaded from disk, {} not there\n",
+  fmt::print("\ncache counters: {} kernels compiled, {} calls found theirs in memory, {} loaded from disk, {} not there\n",
              s.compiles, s.memory_hits, s.disk_hits, s.disk_misses);
 }
 
@@ -298,13 +300,14 @@ void demo(const std::string& given) {
   Tensor image = read_image(path);
   fmt::print("{}", kOperators);
   fmt::print("The image is that of {}: {}.\n"
-             "Operands that are not contiguous are shown as shape by strides. Errors are to plain C++ in double, relative above 1.\n"
+             "Operands that are not contiguous are shown as shape by strides. Errors are to plain C++, relative above 1.\n"
              "GB/s counts large inputs and the result; copy is the identity kernel moving as many bytes, timed in turn.\n",
              given.empty() ? "a .npy file that was just written" : path, operand_text(image));
   bool all_right = true;
   for (const std::string& device : kinds_of_devices()) {
     Demo one(device, image);
-    if (device == devices()[0]) fmt::print("\nThe tile kernel of add(plane[::2, ::2], plane[1::2, ::2], 0.5) on {}:\n{}", device, one.source());
+    if (device == devices()[0])
+      fmt::print("\nThe tile kernel of add(plane[::2, ::2], plane[1::2, ::2], 0.5) on {}:\n{}", device, one.source());
     all_right &= one.run();
   }
   print_counters();

@@ -11,6 +11,7 @@
 #include "codegen/llvm/codegen.h"
 #include "commands.h"
 #include "ir/target.h"
+#include "runtime/disk_cache.h"
 #include "testing/table.h"
 
 #include <strider/device.h>
@@ -54,10 +55,21 @@ std::string settings_text() {
   return table.text();
 }
 
+std::string disk_cache_text() {
+  auto cache = disk_cache();
+  if (!cache) return "not used: it is switched off, or no folder is known";
+  if (!cache->refusal().empty()) return fmt::format("not used: {}", cache->refusal());
+  constexpr double kMiB = 1 << 20;
+  DiskCache::Contents c = cache->contents();
+  return fmt::format("{}: {} kernels, {:.1f} of at most {:.0f} MiB", cache->folder(), c.entries,
+                     static_cast<double>(c.bytes) / kMiB, static_cast<double>(cache->limit_bytes()) / kMiB);
+}
+
 void info() {
   fmt::print("strider {}, LLVM {}\n", kVersion, codegen::llvm_version());
   fmt::print("\ndevices\n{}", devices_text());
   fmt::print("\ntargets that can be compiled for\n  {}\n", fmt::join(known_targets(), " "));
+  fmt::print("\ncompiled code on disk\n  {}\n", disk_cache_text());
   fmt::print("\nenvironment variables\n{}", settings_text());
 }
 
