@@ -2,6 +2,8 @@
 // The builder through which pass/maths.h writes IR.
 #pragma once
 
+#include <array>
+
 #include "ir/builder.h"
 
 namespace strider::pass {
@@ -14,6 +16,16 @@ class MathsBuilder {
   ir::Value iconstant(ir::Value like, int64_t value) { return b_.constant_int(b_.type(like), value); }
   ir::Value fma(ir::Value x, ir::Value y, ir::Value z) { return b_.fma(x, y, z); }
   ir::Value where(ir::Value condition, ir::Value yes, ir::Value no) { return b_.where(condition, yes, no); }
+  /// `fast` where `common`, else what `slow` writes; targets branch around that when all lanes are common.
+  template <class Slow, size_t n>
+  std::array<ir::Value, n> rarely(ir::Value common, Slow slow, std::array<ir::Value, n> fast) {
+    std::array<ir::Value, n> values = slow();
+    for (size_t k = 0; k < n; ++k) {
+      values[k] = b_.where(common, fast[k], values[k]);
+      if (b_.function()[values[k]].op == ir::Op::Where) b_.set_flags(values[k], ir::kLikely);
+    }
+    return values;
+  }
   ir::Value to_int(ir::Value x) { return b_.cast(x, integer(x)); }
   ir::Value to_float(ir::Value x) { return b_.cast(x, real(x)); }
   ir::Value bitcast_int(ir::Value x) { return b_.bitcast(x, integer(x)); }
