@@ -8,6 +8,13 @@
 
 namespace strider::pass {
 
+/// `usual` where `common`, else `rare`; targets branch around what only `rare` needs when all lanes are common.
+inline ir::Value where_likely(ir::Builder& b, ir::Value common, ir::Value usual, ir::Value rare) {
+  ir::Value chosen = b.where(common, usual, rare);
+  if (b.function()[chosen].op == ir::Op::Where) b.set_flags(chosen, ir::kLikely);
+  return chosen;
+}
+
 class MathsBuilder {
  public:
   explicit MathsBuilder(ir::Builder& builder) : b_(builder) {}
@@ -16,14 +23,10 @@ class MathsBuilder {
   ir::Value iconstant(ir::Value like, int64_t value) { return b_.constant_int(b_.type(like), value); }
   ir::Value fma(ir::Value x, ir::Value y, ir::Value z) { return b_.fma(x, y, z); }
   ir::Value where(ir::Value condition, ir::Value yes, ir::Value no) { return b_.where(condition, yes, no); }
-  /// `fast` where `common`, else what `slow` writes; targets branch around that when all lanes are common.
   template <class Slow, size_t n>
   std::array<ir::Value, n> rarely(ir::Value common, Slow slow, std::array<ir::Value, n> fast) {
     std::array<ir::Value, n> values = slow();
-    for (size_t k = 0; k < n; ++k) {
-      values[k] = b_.where(common, fast[k], values[k]);
-      if (b_.function()[values[k]].op == ir::Op::Where) b_.set_flags(values[k], ir::kLikely);
-    }
+    for (size_t k = 0; k < n; ++k) values[k] = where_likely(b_, common, fast[k], values[k]);
     return values;
   }
   ir::Value to_int(ir::Value x) { return b_.cast(x, integer(x)); }
