@@ -166,7 +166,9 @@ class ExactError {
  private:
   static constexpr int kPrecision = 120;
 
-  bool is_below_unit() const { return mpfr_cmp_d(exact_, reference_.least_unit) < 0 && mpfr_cmp_d(exact_, -reference_.least_unit) > 0; }
+  bool is_below_unit() const {
+    return mpfr_cmp_d(exact_, reference_.least_unit) < 0 && mpfr_cmp_d(exact_, -reference_.least_unit) > 0;
+  }
   double error_of_special(const Format& f, double computed) {
     if (mpfr_regular_p(exact_) && std::isinf(computed)) {  // an overflow is right from the largest number's half unit on
       double largest = std::numeric_limits<double>::max();
@@ -206,7 +208,10 @@ uint64_t sample(const Format& f, uint64_t index, uint64_t k) {
     case 1: return bits(std::ldexp(unit(random), static_cast<int>(more % 64) - 52));
     case 2: return bits(4 * unit(random));
     case 3: return bits((f.most < 1024 ? 120 : 760) * unit(random));
-    case 4: return bits((k ? f.most : 1) * (1 + std::ldexp(unit(random), -static_cast<int>(more % static_cast<uint64_t>(f.digits)))));
+    case 4: {
+      int distance = static_cast<int>(more % static_cast<uint64_t>(f.digits));
+      return bits((k ? f.most : 1) * (1 + std::ldexp(unit(random), -distance)));
+    }
     default: {
       double special = kSpecial[more % std::size(kSpecial)];
       return (bits(random & 1 ? special : -special) + (random >> 1) % 41 - 20) & all;

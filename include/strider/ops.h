@@ -27,87 +27,41 @@ struct LibraryOperator {
   }
 };
 
-/// Schemas by promotion kind, over all arguments.
 namespace schemas {
 inline Schema one(Promotion kind) { return {.names = {"x"}, .promotion = {{{0}, kind}}}; }
 inline Schema two(Promotion kind) { return {.names = {"x", "y"}, .promotion = {{{0, 1}, kind}}}; }
+inline Schema where() { return {.names = {"condition", "x", "y"}, .promotion = {{{1, 2}, Promotion::NoOpmath}}}; }
+inline Schema clamp() { return {.names = {"x", "low", "high"}, .promotion = {{{0, 1, 2}, Promotion::Default}}}; }
+inline Schema lerp() { return {.names = {"start", "end", "weight"}, .promotion = {{{0, 1, 2}, Promotion::Default}}}; }
+inline Schema scaled() {
+  return {.is_tensor = {true, true, false},
+          .names = {"x", "y", "alpha"},
+          .promotion = {{{0, 1}, Promotion::Default}},
+          .defaults = {{"alpha", 1}}};
+}
+inline Schema fill() {
+  return {.is_tensor = {true, false}, .names = {"x", "value"}, .promotion = {{{0}, Promotion::NoOpmath}}};
+}
 }  // namespace schemas
 
-/// STRIDER_OPERATOR(name, schema, (parameters), maths): a row of the library.
-#define STRIDER_OPERATOR(id, schema_, parameters, ...)      \
-  namespace maths {                                         \
-  struct id {                                               \
-    static constexpr std::string_view name = #id;           \
-    static Schema schema() { return schema_; }              \
+namespace maths {
+/// Asked while tracing; plain numbers are floats.
+inline bool is_float(const Value& x) { return strider::is_float(x.dtype()); }
+inline bool is_float(double) { return true; }
+/// Integers stay as they are.
+auto round_floats(auto x, auto round) { return is_float(x) ? round(x) : x; }
+}  // namespace maths
+
+#define STRIDER_OPERATOR(id, schema_, parameters, ...)       \
+  namespace maths {                                          \
+  struct id {                                                \
+    static constexpr std::string_view name = #id;            \
+    static Schema schema() { return schema_; }               \
     auto operator() parameters const { return __VA_ARGS__; } \
-  };                                                        \
-  }                                                         \
+  };                                                         \
+  }                                                          \
   inline constexpr LibraryOperator<maths::id> id;
-
-// ---- arithmetic. Meaning and dtypes are those of the PyTorch functions of the same names.
-
-STRIDER_OPERATOR(add, schemas::two(Promotion::Default), (auto x, auto y), x + y)
-STRIDER_OPERATOR(sub, schemas::two(Promotion::Default), (auto x, auto y), x - y)
-STRIDER_OPERATOR(mul, schemas::two(Promotion::Default), (auto x, auto y), x * y)
-STRIDER_OPERATOR(div, schemas::two(Promotion::IntToFloat), (auto x, auto y), x / y)
-STRIDER_OPERATOR(neg, schemas::one(Promotion::Default), (auto x), -x)
-STRIDER_OPERATOR(abs, schemas::one(Promotion::ComplexToFloat), (auto x), strider::abs(x))
-STRIDER_OPERATOR(sign, schemas::one(Promotion::Default), (auto x), strider::sign(x))
-STRIDER_OPERATOR(minimum, schemas::two(Promotion::Default), (auto x, auto y), strider::minimum(x, y))
-STRIDER_OPERATOR(maximum, schemas::two(Promotion::Default), (auto x, auto y), strider::maximum(x, y))
-STRIDER_OPERATOR(clamp, (Schema{.names = {"x", "low", "high"}, .promotion = {{{0, 1, 2}, Promotion::Default}}}),
-                 (auto x, auto low, auto high), strider::clamp(x, low, high))
-/// x + y * alpha in one rounding; alpha is a number, 1 if it is left out.
-STRIDER_OPERATOR(add_scaled,
-                 (Schema{.is_tensor = {true, true, false},
-                         .names = {"x", "y", "alpha"},
-                         .promotion = {{{0, 1}, Promotion::Default}},
-                         .defaults = {{"alpha", 1}}}),
-                 (auto x, auto y, auto alpha), x + y * alpha)
-
-// ---- choice and comparison
-
-STRIDER_OPERATOR(where, (Schema{.names = {"condition", "x", "y"}, .promotion = {{{1, 2}, Promotion::NoOpmath}}}),
-                 (auto condition, auto x, auto y), strider::where(condition, x, y))
-STRIDER_OPERATOR(eq, schemas::two(Promotion::AlwaysBool), (auto x, auto y), x == y)
-STRIDER_OPERATOR(ne, schemas::two(Promotion::AlwaysBool), (auto x, auto y), x != y)
-STRIDER_OPERATOR(lt, schemas::two(Promotion::AlwaysBool), (auto x, auto y), x < y)
-STRIDER_OPERATOR(le, schemas::two(Promotion::AlwaysBool), (auto x, auto y), x <= y)
-STRIDER_OPERATOR(gt, schemas::two(Promotion::AlwaysBool), (auto x, auto y), x > y)
-STRIDER_OPERATOR(ge, schemas::two(Promotion::AlwaysBool), (auto x, auto y), x >= y)
-
-// ---- bits; logical on bool
-
-STRIDER_OPERATOR(bitwise_and, schemas::two(Promotion::Default), (auto x, auto y), x & y)
-STRIDER_OPERATOR(bitwise_or, schemas::two(Promotion::Default), (auto x, auto y), x | y)
-STRIDER_OPERATOR(bitwise_xor, schemas::two(Promotion::Default), (auto x, auto y), x ^ y)
-STRIDER_OPERATOR(bitwise_not, schemas::one(Promotion::Default), (auto x), ~x)
-
-// ---- functions
-
-STRIDER_OPERATOR(exp, schemas::one(Promotion::IntToFloat), (auto x), strider::exp(x))
-STRIDER_OPERATOR(log, schemas::one(Promotion::IntToFloat), (auto x), strider::log(x))
-STRIDER_OPERATOR(sqrt, schemas::one(Promotion::IntToFloat), (auto x), strider::sqrt(x))
-STRIDER_OPERATOR(tanh, schemas::one(Promotion::IntToFloat), (auto x), strider::tanh(x))
-STRIDER_OPERATOR(erf, schemas::one(Promotion::IntToFloat), (auto x), strider::erf(x))
-STRIDER_OPERATOR(sigmoid, schemas::one(Promotion::IntToFloat), (auto x), strider::sigmoid(x))
-
-// ---- activations
-
-STRIDER_OPERATOR(relu, schemas::one(Promotion::Default), (auto x), strider::maximum(x, 0))
-STRIDER_OPERATOR(silu, schemas::one(Promotion::Default), (auto x), x * strider::sigmoid(x))
-/// The exact form.
-STRIDER_OPERATOR(gelu, schemas::one(Promotion::Default), (auto x), 0.5 * x * (1.0 + strider::erf(x * 0.70710678118654752440)))
-/// The approximation by tanh.
-STRIDER_OPERATOR(gelu_tanh, schemas::one(Promotion::Default), (auto x),
-                 0.5 * x * (1.0 + strider::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
-
-// ---- memory
-
-STRIDER_OPERATOR(copy, schemas::one(Promotion::NoOpmath), (auto x), x)
-/// `value` in the shape and dtype of x, whose elements are not read: `fill(x, 3.0, st::out(x))`. Floats become integers as cast does.
-STRIDER_OPERATOR(fill, (Schema{.is_tensor = {true, false}, .names = {"x", "value"}, .promotion = {{{0}, Promotion::NoOpmath}}}),
-                 (auto x, auto value), strider::cast(value, strider::dtype(x)))
+#include <strider/operators.def>
 
 // ---- kernels by hand. Rows are along the last axis; results are new and contiguous.
 

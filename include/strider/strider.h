@@ -14,8 +14,8 @@
 #include <strider/pointwise.h>
 #include <strider/prepared.h>
 #include <strider/schema.h>
-#include <strider/stats.h>
 #include <strider/std_guard.h>
+#include <strider/stats.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 #include <strider/value.h>

@@ -244,9 +244,15 @@ inline double rint(double a) { return round(a); }
 
 /// Of truth values: whatever is not zero, NaN included, is true. The result is bool; `& | ^ ~` are bitwise on integers.
 inline Value logical_not(const Operand& a) { return ~cast(a, DType::Bool); }
-inline Value logical_and(const Operand& a, const Operand& b) { return Operand(cast(a, DType::Bool), a.where) & cast(b, DType::Bool); }
-inline Value logical_or(const Operand& a, const Operand& b) { return Operand(cast(a, DType::Bool), a.where) | cast(b, DType::Bool); }
-inline Value logical_xor(const Operand& a, const Operand& b) { return Operand(cast(a, DType::Bool), a.where) ^ cast(b, DType::Bool); }
+inline Value logical_and(const Operand& a, const Operand& b) {
+  return Operand(cast(a, DType::Bool), a.where) & cast(b, DType::Bool);
+}
+inline Value logical_or(const Operand& a, const Operand& b) {
+  return Operand(cast(a, DType::Bool), a.where) | cast(b, DType::Bool);
+}
+inline Value logical_xor(const Operand& a, const Operand& b) {
+  return Operand(cast(a, DType::Bool), a.where) ^ cast(b, DType::Bool);
+}
 inline bool logical_not(double a) { return a == 0; }
 inline bool logical_and(double a, double b) { return a != 0 && b != 0; }
 inline bool logical_or(double a, double b) { return a != 0 || b != 0; }

@@ -10,7 +10,8 @@ namespace {
 
 constexpr Setting kSettings[] = {
     {"STRIDER_THREADS", "threads that a launch on the CPU uses; if not set, one for each processor that the process may run on"},
-    {"STRIDER_MEMORY_CACHE", "MiB of freed tensors' memory that each device keeps for new ones, 0 for none; if not set, a quarter of the memory, at most 4096"},
+    {"STRIDER_MEMORY_CACHE",
+     "MiB of freed tensors' memory that each device keeps for new ones, 0 for none; if not set, a quarter of the memory, at most 4096"},
     {"STRIDER_CACHE", "0: compiled code is not kept on disk"},
     {"STRIDER_CACHE_DIR",
      "the folder where compiled code is kept; if not set, strider in XDG_CACHE_HOME, else .cache/strider in HOME"},

@@ -35,6 +35,7 @@ enum NodeFlags : uint8_t {
   kNoWrap = 1 << 3,       // integer add, sub, mul: whoever wrote it promises that no lane overflows
   kStaged = 1 << 4,       // read by others along its first axis rather than its last (pass/stage)
   kLikely = 1 << 5,       // if: the first region is what runs nearly always; the second should be small rather than fast
+                          // where: the first choice is what nearly all lanes take; the second is costly
 };
 
 struct Node {

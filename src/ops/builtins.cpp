@@ -109,9 +109,8 @@ Builtin kernel_builtin(const Kernel& kernel) {
 
 std::vector<Builtin> make_builtins() {
   std::vector<Builtin> list;
-  auto add_operators = [&](const auto&... op) { (list.push_back(operator_builtin(op)), ...); };
-  add_operators(add, add_scaled, sub, mul, div, neg, abs, sign, minimum, maximum, clamp, where, eq, ne, lt, le, gt, ge, bitwise_and,
-                bitwise_or, bitwise_xor, bitwise_not, exp, log, sqrt, tanh, erf, sigmoid, relu, silu, gelu, gelu_tanh, copy, fill);
+#define STRIDER_OPERATOR(id, ...) list.push_back(operator_builtin(id));
+#include <strider/operators.def>
   for (const Kernel* k : {&vector_add_kernel(), &l1_norm_kernel(), &softmax_kernel(), &layer_norm_kernel()})
     list.push_back(kernel_builtin(*k));
   return list;

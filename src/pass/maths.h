@@ -12,9 +12,8 @@
 // where() evaluates both sides. Nothing here branches, looks up a table or traps. NaN, infinities, signed zeros and
 // subnormals, given or resulting, are right everywhere.
 //
-// Contraction: what must round once is written fma, and no plain add or sub has a product as operand, unless one by a
-// power of two, so contracting them changes nothing inside an expansion. A result that is a product may be contracted
-// with a sum of the user's.
+// Contraction: what must round once is written fma. Nothing contracts after pass/decompose; exact_sum rests on that. Elsewhere
+// no plain add or sub has a product as operand, unless one by a power of two, so contracting would change nothing.
 //
 // Worst errors are in docs/accuracy.md, measured over all of f32 and over many f64. Counts of operations are kept in
 // test/pass/maths_test.cpp.

@@ -2,9 +2,18 @@
 // The builder through which pass/maths.h writes IR.
 #pragma once
 
+#include <array>
+
 #include "ir/builder.h"
 
 namespace strider::pass {
+
+/// `usual` where `common`, else `rare`; targets branch around what only `rare` needs when all lanes are common.
+inline ir::Value where_likely(ir::Builder& b, ir::Value common, ir::Value usual, ir::Value rare) {
+  ir::Value chosen = b.where(common, usual, rare);
+  if (b.function()[chosen].op == ir::Op::Where) b.set_flags(chosen, ir::kLikely);
+  return chosen;
+}
 
 class MathsBuilder {
  public:
@@ -14,6 +23,12 @@ class MathsBuilder {
   ir::Value iconstant(ir::Value like, int64_t value) { return b_.constant_int(b_.type(like), value); }
   ir::Value fma(ir::Value x, ir::Value y, ir::Value z) { return b_.fma(x, y, z); }
   ir::Value where(ir::Value condition, ir::Value yes, ir::Value no) { return b_.where(condition, yes, no); }
+  template <class Slow, size_t n>
+  std::array<ir::Value, n> rarely(ir::Value common, Slow slow, std::array<ir::Value, n> fast) {
+    std::array<ir::Value, n> values = slow();
+    for (size_t k = 0; k < n; ++k) values[k] = where_likely(b_, common, fast[k], values[k]);
+    return values;
+  }
   ir::Value to_int(ir::Value x) { return b_.cast(x, integer(x)); }
   ir::Value to_float(ir::Value x) { return b_.cast(x, real(x)); }
   ir::Value bitcast_int(ir::Value x) { return b_.bitcast(x, integer(x)); }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pass/maths_builder.h"
+
 namespace strider::pass {
 
 using namespace ir;
@@ -36,6 +38,14 @@ Value without_digit(Builder& b, Value r, Value s) {
   return b.where(b.binary(Op::Ge, r, s), rest, r);
 }
 
+/// r modulo s 2^50. Quotients of more than one digit are rare.
+Value with_one_digit(Builder& b, Value r, Value s, int digits) {
+  if (digits == 1) return r;
+  Value common = b.binary(Op::Lt, r, scaled(b, s, kDigitBits)), rest = r;
+  for (int i = digits - 1; i > 0; --i) rest = without_digit(b, rest, scaled(b, s, i * kDigitBits));
+  return where_likely(b, common, r, rest);
+}
+
 Value with_sign_of(Builder& b, Value magnitude, Value x) {
   Value bits = b.bitcast(x, DType::I64);
   Value sign = b.binary(Op::And, bits, b.constant_int(b.type(bits), INT64_MIN));
@@ -45,9 +55,9 @@ Value with_sign_of(Builder& b, Value magnitude, Value x) {
 }  // namespace
 
 Value float_remainder(Builder& b, Value x, Value y, DType dtype) {
-  Value r = b.unary(Op::Abs, x), divisor = b.unary(Op::Abs, y);
-  for (int i = digit_count(dtype) - 1; i >= 0; --i) r = without_digit(b, r, scaled(b, divisor, i * kDigitBits));
-  return b.where(b.binary(Op::Ne, y, y), y, with_sign_of(b, r, x));
+  Value divisor = b.unary(Op::Abs, y);
+  Value r = with_one_digit(b, b.unary(Op::Abs, x), divisor, digit_count(dtype));
+  return b.where(b.binary(Op::Ne, y, y), y, with_sign_of(b, without_digit(b, r, divisor), x));
 }
 
 }  // namespace strider::pass

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact remainder of two floats (C's fmod), by long division in f64 without a loop or a branch.
+// The exact remainder of two floats (C's fmod), by long division in f64 without a loop. All digits of the quotient but the
+// last are rare code (where_likely).
 #pragma once
 
 #include "ir/builder.h"

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/version.h"
 
 #include <strider/error.h>
 
@@ -40,10 +39,6 @@ TEST(Settings, ThePageHasExactlyThese) {
   std::string table = "| Variable | Meaning |\n| --- | --- |\n";
   for (const Setting& s : settings()) table += "| `" + std::string(s.name) + "` | " + std::string(s.meaning) + " |\n";
   EXPECT_NE(page.find(table + "\n"), std::string::npos) << "docs/settings.md should have\n" << table;
-}
-
-TEST(Version, IsThatOfTheBuild) {
-  EXPECT_NE(text_of("CMakeLists.txt").find("project(strider VERSION " + std::string(kVersion) + " "), std::string::npos);
 }
 
 }  // namespace

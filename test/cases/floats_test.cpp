@@ -7,6 +7,54 @@
 namespace strider::cases {
 namespace {
 
+TEST(FloatCases, RemaindersOfInfinityAndHugeQuotients) {  // pytorch#198057
+  Tensor a = tensor<float>({5.5f, -5.5f, 0, 1e20f, 2147483648.f, 7, 1, -0.f});
+  Tensor b = tensor<float>({kInf, -kInf, kInf, 3, 3, .7f, .1f, 1});
+  Tensor whole = st::ops::remainder(a, b);
+  EXPECT_EQ(text(whole.slice(0, 0, 5)), "5.5 -5.5 0 2 2");
+  EXPECT_NEAR(whole.to_doubles()[5], 1.19e-7, 0.01e-7);
+  EXPECT_NEAR(whole.to_doubles()[6], 0.1, 1e-6);
+  EXPECT_EQ(whole.to_doubles()[7], 0);
+  EXPECT_EQ(text(st::ops::remainder(a.slice(0, 0, 3), b.slice(0, 0, 3))), text(whole.slice(0, 0, 3)));
+  EXPECT_EQ(text(st::ops::remainder(tensor<float>({5.5f, -5.5f}), tensor<float>({-kInf, kInf}))), "-inf inf");
+}
+
+TEST(FloatCases, FloorDivisionOfNonFinite) {  // pytorch#188048
+  EXPECT_EQ(text(st::ops::floor_div(tensor<float>({kNaN, kInf, -kInf}), 1)), "nan nan nan");
+  EXPECT_EQ(text(st::ops::floor_div(tensor<float>({-2.3f}), kInf)), "-1");
+  EXPECT_EQ(text(st::ops::floor_div(tensor<float>({1, -1, 0}), 0)), "inf -inf nan");
+}
+
+TEST(FloatCases, RemainderIsNotIEEEs) {  // arrayfire#1318
+  EXPECT_EQ(text(st::ops::remainder(tensor<float>({2, 5, 8}), 3)), "2 2 2");
+}
+
+TEST(FloatCases, BFloat16RemainderByANumber) {  // pytorch#186875
+  Tensor x = full({2}, 1.703125, {bf16});
+  x.slice(0, 1, 2) *= -1;
+  EXPECT_EQ(text(st::ops::fmod(x, 1.7)), "0 -0");
+  EXPECT_EQ(text(st::ops::remainder(x, 1.7)), "0 -0");
+}
+
+TEST(FloatCases, PowerOfSpecialValues) {  // tt-metal#51468
+  Tensor x = tensor<float>({0, .5f, -0.f, 0, -0.f, 1, kNaN, -8, -8, -1, 0, -0.f, -0.f, kInf, -kInf});
+  Tensor y = tensor<float>({.5f, 0, 3, -1, -1, kNaN, 0, 1 / 3.f, 3, kInf, kNaN, -2, 2, 0, 3});
+  EXPECT_EQ(text(st::ops::pow(x, y)), "0 1 -0 inf -inf 1 1 nan -512 1 nan inf 0 1 -inf");
+}
+
+TEST(FloatCases, FMinAndFMaxDropNaN) {  // drjit-core efdfc15
+  Tensor a = tensor<float>({kNaN, 1, kNaN}), b = tensor<float>({1, kNaN, kNaN});
+  EXPECT_EQ(text(st::ops::fmax(a, b)), "1 1 nan");
+  EXPECT_EQ(text(st::ops::fmin(a, b)), "1 1 nan");
+}
+
+TEST(FloatCases, PredicatesOfSpecialValues) {  // nautilus PR #316
+  Tensor x = tensor<float>({kNaN, kInf, -kInf, 1});
+  EXPECT_EQ(text(st::ops::isnan(x)), "1 0 0 0");
+  EXPECT_EQ(text(st::ops::isinf(x)), "0 1 1 0");
+  EXPECT_EQ(text(st::ops::isfinite(x)), "0 0 0 1");
+}
+
 TEST(FloatCases, NegationOfZero) {  // triton PR #10270
   EXPECT_EQ(text(st::ops::neg(tensor<float>({0.f, -0.f}))), "-0 0");
 }

@@ -40,6 +40,47 @@ TEST(IntegerCases, AbsAndSignOfWideUnsigned) {  // mlx PR #4240
   EXPECT_EQ(st::ops::sign(x).to_vector<uint64_t>(), (std::vector<uint64_t>{1, 1, 1, 0}));
 }
 
+TEST(IntegerCases, FloorDivisionAndRemainderAgree) {  // triton#619
+  Tensor a = tensor<int32_t>({-7, 7, -7, 7, -1, 1, -5, 5}), b = tensor<int32_t>({2, 2, -2, -2, 3, -3, 3, -3});
+  EXPECT_EQ(st::ops::floor_div(a, b).to_vector<int32_t>(), (i32s{-4, 3, 3, -4, -1, -1, -2, -2}));
+  EXPECT_EQ(st::ops::remainder(a, b).to_vector<int32_t>(), (i32s{1, 1, -1, -1, 2, -2, 1, -1}));
+  EXPECT_EQ(st::ops::trunc_div(a, b).to_vector<int32_t>(), (i32s{-3, 3, 3, -3, 0, 0, -1, -1}));
+  EXPECT_EQ(st::ops::fmod(a, b).to_vector<int32_t>(), (i32s{-1, 1, -1, 1, -1, 1, -2, 2}));
+}
+
+TEST(IntegerCases, FloorDivisionDoesNotOverflowOnTheWay) {  // mlx PR #4346
+  Tensor all = arange(256, {i16}), a = empty({256, 1}, {i8}), b = empty({1, 256}, {i8});
+  auto narrow = pointwise("narrow", [](auto x) { return st::cast(x - 128, i8); });
+  narrow(all.reshape({256, 1}), st::out(a)), narrow(all.reshape({1, 256}), st::out(b));
+  std::vector<int8_t> q = st::ops::floor_div(a, b).to_vector<int8_t>(), r = st::ops::remainder(a, b).to_vector<int8_t>();
+  EXPECT_EQ(q[static_cast<size_t>((120 + 128) * 256 - 27 + 128)], -5);
+  EXPECT_EQ(r[static_cast<size_t>((120 + 128) * 256 - 27 + 128)], -15);
+  for (int x = -128; x < 128; ++x)
+    for (int y = -128; y < 128; ++y) {
+      auto at = static_cast<size_t>((x + 128) * 256 + y + 128);
+      if (y == 0 || (x == -128 && y == -1)) continue;
+      int floor = static_cast<int>(std::floor(static_cast<double>(x) / y));
+      ASSERT_EQ(q[at], floor) << x << " // " << y;
+      ASSERT_EQ(r[at], x - floor * y) << x << " % " << y;
+    }
+}
+
+TEST(IntegerCases, LogicalIsNotBitwise) {  // spikingjelly PR #658
+  EXPECT_EQ(text(st::ops::logical_not(tensor<int32_t>({2, 0, -3}))), "0 1 0");
+  Tensor a = tensor<int32_t>({2, 4}), b = tensor<int32_t>({1, 2});
+  EXPECT_EQ(text(st::ops::logical_and(a, b)), "1 1");
+  EXPECT_EQ(text(st::ops::bitwise_and(a, b)), "0 0");
+}
+
+TEST(IntegerCases, PredicatesOfIntegers) {
+  Tensor x = tensor<int32_t>({-1, 0, 5});
+  EXPECT_EQ(text(st::ops::isnan(x)), "0 0 0");
+  EXPECT_EQ(text(st::ops::isfinite(x)), "1 1 1");
+  EXPECT_EQ(text(st::ops::signbit(x)), "1 0 0");
+  EXPECT_EQ(st::ops::floor(x).dtype(), i32);
+  EXPECT_EQ(st::ops::exp(tensor<int64_t>({0})).dtype(), f32);
+}
+
 TEST(IntegerCases, TheSmallestDividedByMinusOne) {  // pytorch#184406
   auto op = pointwise("f", [](auto a, auto b) { return std::tuple{st::floor_div(a, b), st::div(a, b), a % b}; });
   auto [floor, quotient, remainder] = op(tensor<int32_t>({INT32_MIN}), tensor<int32_t>({-1}));

@@ -45,6 +45,15 @@ struct Binary {
   Op op;
   std::function<Wide(DType, Wide, Wide)> meaning;
 };
+Wide floor_quotient(Wide a, Wide b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+Wide floor_remainder(Wide a, Wide b) { return b == 0 ? 0 : a - floor_quotient(a, b) * b; }
+/// Modulo 2^128; b times, by halves.
+Wide power(Wide a, Wide b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+  if (b == 0) return 1;
+  Wide half = power(a, b / 2), square = multiply_add(half, half, 0);
+  return b % 2 ? multiply_add(square, a, 0) : square;
+}
 Wide shift_left(DType t, Wide a, Wide b) { return b < 0 || b >= bits_of(t) ? 0 : a << static_cast<int>(b); }
 Wide shift_right(DType t, Wide a, Wide b) { return a >> static_cast<int>(b < 0 || b >= bits_of(t) ? Wide{100} : b); }
 
@@ -54,6 +63,11 @@ const Binary kBinaries[] = {
     {Op::Mul, [](DType, Wide a, Wide b) { return multiply_add(a, b, 0); }},
     {Op::Div, [](DType, Wide a, Wide b) { return b == 0 ? 0 : a / b; }},
     {Op::Rem, [](DType, Wide a, Wide b) { return b == 0 ? 0 : a % b; }},
+    {Op::FloorDiv, [](DType, Wide a, Wide b) { return floor_quotient(a, b); }},
+    {Op::Remainder, [](DType, Wide a, Wide b) { return floor_remainder(a, b); }},
+    {Op::Pow, [](DType, Wide a, Wide b) { return power(a, b); }},
+    {Op::FMin, [](DType, Wide a, Wide b) { return a < b ? a : b; }},
+    {Op::FMax, [](DType, Wide a, Wide b) { return a < b ? b : a; }},
     {Op::Minimum, [](DType, Wide a, Wide b) { return a < b ? a : b; }},
     {Op::Maximum, [](DType, Wide a, Wide b) { return a < b ? b : a; }},
     {Op::And, [](DType, Wide a, Wide b) { return a & b; }},
@@ -78,6 +92,10 @@ const Unary kUnaries[] = {
     {Op::Abs, [](Wide a) { return a < 0 ? -a : a; }},
     {Op::Sign, [](Wide a) { return Wide{(a > 0) - (a < 0)}; }},
     {Op::Not, [](Wide a) { return ~a; }},
+    {Op::SignBit, [](Wide a) { return Wide{a < 0}; }},
+    {Op::IsNan, [](Wide) { return Wide{0}; }},
+    {Op::IsInf, [](Wide) { return Wide{0}; }},
+    {Op::IsFinite, [](Wide) { return Wide{1}; }},
 };
 
 std::vector<uint64_t> samples(DType t) {
@@ -109,7 +127,8 @@ TEST(IntegerSemantics, UnaryOpsAgreeWithWideArithmetic) {
   for (DType t : kInts)
     for (const Unary& c : kUnaries)
       for (uint64_t a : samples(t)) {
-        ASSERT_EQ(evaluate(c.op, t, t, &a), wrap(t, c.meaning(value_of(t, a)))) << text(t, c.op, a, 0);
+        DType result = info(c.op).result == ResultRule::Bool ? DType::Bool : t;
+        ASSERT_EQ(evaluate(c.op, t, result, &a), wrap(t, c.meaning(value_of(t, a)))) << text(t, c.op, a, 0);
       }
 }
 
@@ -276,6 +295,7 @@ class Exact {
   ~Exact() { mpfr_clears(value_, term_, nullptr); }
   Exact(const Exact&) = delete;
   Exact& operator=(const Exact&) = delete;
+  int compare(double x) const { return mpfr_cmp_d(value_, x); }
   /// -1, 0 or 1: how |value - x| compares with |value - y|.
   int nearer(double x, double y) {
     mpfr_sub_d(term_, value_, x, MPFR_RNDN);
@@ -328,6 +348,101 @@ TEST(FloatSemantics, FmaOfSixteenBitFloatsRoundsOnce) {
       uint64_t tie[] = {odd, odd, bits_of_double(t, std::ldexp(k % 2 ? 1 : -1, -20 - k % 100))};
       expect_nearest(t, tie);
     }
+}
+
+/// Cases B1, B3 and B5 of real reports among them.
+TEST(FloatSemantics, FloorDivisionAndRemainder) {
+  struct Case {
+    double a, b, quotient, remainder;
+  };
+  const Case cases[] = {
+      {7, 2, 3, 1},        {-7, 2, -4, 1},      {7, -2, -4, -1},        {-7, -2, 3, -1},     {5.5, kInf, 0, 5.5}, {-5.5, kInf, -1, kInf},
+      {5.5, -kInf, -1, -kInf}, {-5.5, -kInf, 0, -5.5}, {NAN, 1, NAN, NAN}, {kInf, 1, NAN, NAN}, {-kInf, 1, NAN, NAN}, {1, 0, kInf, NAN},
+      {-1, 0, -kInf, NAN}, {0, 0, NAN, NAN},    {-0.0, 1, -0.0, -0.0},  {0, 5, 0, 0},        {2, 3, 0, 2},        {8, 3, 2, 2},
+      {0, -5, -0.0, 0},    {kInf, kInf, NAN, NAN}, {1, NAN, NAN, NAN},  {-6, 3, -2, -0.0}};
+  for (DType t : kFloats)
+    for (const Case& c : cases) {
+      EXPECT_TRUE(same(binary(Op::FloorDiv, t, c.a, c.b), c.quotient)) << name_of(t) << " " << c.a << " // " << c.b;
+      EXPECT_TRUE(same(binary(Op::Remainder, t, c.a, c.b), c.remainder)) << name_of(t) << " " << c.a << " % " << c.b;
+    }
+  EXPECT_EQ(binary(Op::Remainder, DType::F32, 1e20, 3), 2);
+  EXPECT_EQ(binary(Op::Remainder, DType::F32, 2147483648.0, 3), 2);
+  EXPECT_EQ(binary(Op::FloorDiv, DType::F64, -2.3, kInf), -1);
+  EXPECT_EQ(binary(Op::FloorDiv, DType::F32, 1, 0x1.99999ap-4), 9) << "the float above 1/10 goes 9 times into 1";
+}
+
+/// What fits into the dtype's integers is the floor of the exact quotient.
+TEST(FloatSemantics, FloorDivisionIsExact) {
+  std::mt19937_64 random(17);
+  for (DType t : {DType::F32, DType::F64})
+    for (int k = 0; k < 50000; ++k) {
+      double b = double_of_bits(t, bits_of_double(t, static_cast<double>(random() % 1000 + 1) / 7));
+      double a = double_of_bits(t, bits_of_double(t, b * static_cast<double>(random() % 5000)));  // often just beside a multiple
+      if (k % 2) a = -a;
+      Exact rest(binary(Op::FloorDiv, t, a, b), -b, a);  // must lie in [0, b)
+      EXPECT_TRUE(rest.compare(0) >= 0 && rest.compare(b) < 0) << a << " // " << b;
+      if (HasFailure()) return;
+    }
+}
+
+TEST(FloatSemantics, ExtremesThatDropNan) {
+  struct Case {
+    double a, b, smaller, larger;
+  };
+  const Case cases[] = {{NAN, 1, 1, 1}, {1, NAN, 1, 1}, {NAN, NAN, NAN, NAN}, {-0.0, 0.0, -0.0, 0.0}, {0.0, -0.0, -0.0, 0.0}, {2, -kInf, -kInf, 2}};
+  for (DType t : kFloats)
+    for (const Case& c : cases) {
+      EXPECT_TRUE(same(binary(Op::FMin, t, c.a, c.b), c.smaller)) << name_of(t) << " " << c.a << " " << c.b;
+      EXPECT_TRUE(same(binary(Op::FMax, t, c.a, c.b), c.larger)) << name_of(t) << " " << c.a << " " << c.b;
+    }
+}
+
+TEST(FloatSemantics, KindsOfNumbers) {
+  struct Case {
+    double x;
+    bool nan, inf, finite, negative;
+  };
+  const Case cases[] = {{NAN, true, false, false, false}, {kInf, false, true, false, false}, {-kInf, false, true, false, true},
+                        {1, false, false, true, false},   {-0.0, false, false, true, true},  {0, false, false, true, false}};
+  for (DType t : kFloats)
+    for (const Case& c : cases) {
+      uint64_t bits = bits_of_double(t, c.x);
+      auto ask = [&](Op op) { return evaluate(op, t, DType::Bool, &bits) == 1; };
+      EXPECT_EQ(ask(Op::IsNan), c.nan);
+      EXPECT_EQ(ask(Op::IsInf), c.inf);
+      EXPECT_EQ(ask(Op::IsFinite), c.finite);
+      EXPECT_EQ(ask(Op::SignBit), c.negative) << c.x;
+    }
+}
+
+/// Every 16-bit float and its neighbours, which are its bits' neighbours.
+TEST(FloatSemantics, NextAfterStepsOverEveryHalf) {
+  for (DType t : {DType::F16, DType::BF16}) {
+    uint64_t infinity = bits_of_double(t, kInf);
+    for (uint64_t bits = 0; bits < infinity; ++bits) {
+      uint64_t up[] = {bits, infinity}, back[] = {bits + 1, 0}, negative[] = {bits | 0x8000, infinity | 0x8000};
+      ASSERT_EQ(evaluate(Op::NextAfter, t, t, up), bits + 1);
+      ASSERT_EQ(evaluate(Op::NextAfter, t, t, back), bits);
+      ASSERT_EQ(evaluate(Op::NextAfter, t, t, negative), (bits | 0x8000) + 1);
+    }
+    EXPECT_TRUE(same(binary(Op::NextAfter, t, NAN, 1), NAN));
+    EXPECT_TRUE(same(binary(Op::NextAfter, t, 0, -0.0), -0.0));
+    uint64_t below[] = {0, bits_of_double(t, -1)};
+    EXPECT_EQ(evaluate(Op::NextAfter, t, t, below), 0x8001u);
+  }
+  EXPECT_EQ(binary(Op::NextAfter, DType::F64, 1, 2), std::nextafter(1.0, 2.0));
+  EXPECT_EQ(binary(Op::NextAfter, DType::F32, -1, 2), static_cast<double>(std::nextafter(-1.0f, 2.0f)));
+}
+
+TEST(FloatSemantics, ScalingRoundsOnce) {
+  EXPECT_EQ(binary(Op::Ldexp, DType::F32, 1.5, 10.9), 1536);
+  EXPECT_EQ(binary(Op::Ldexp, DType::F32, 0x1.000002p0, -149), 0x1p-149);
+  EXPECT_EQ(binary(Op::Ldexp, DType::F32, 0x1p-149, 276), 0x1p127);
+  EXPECT_EQ(binary(Op::Ldexp, DType::F64, 0x1.8p0, -1074), 0x1p-1073);
+  EXPECT_TRUE(same(binary(Op::Ldexp, DType::F64, -3, -kInf), -0.0));
+  EXPECT_TRUE(same(binary(Op::Ldexp, DType::F64, -3, kInf), -kInf));
+  EXPECT_TRUE(same(binary(Op::Ldexp, DType::F64, 1, NAN), NAN));
+  EXPECT_TRUE(same(binary(Op::CopySign, DType::BF16, 3, -0.0), -3));
 }
 
 TEST(FloatSemantics, FmaOfWideFloatsIsTheLibrarys) {

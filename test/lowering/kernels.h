@@ -133,6 +133,7 @@ Kernels shape_kernels();      // broadcasts, transposes, reshapes
 Kernels mask_kernels();
 Kernels control_kernels();    // loops, branches, carried values
 Kernels dtype_kernels();
+Kernels op_kernels();         // what pass/decompose writes in other ops
 Kernels gather_kernels();     // computed indices, atomics
 Kernels review_kernels();     // what a review of the passes found
 

@@ -138,7 +138,7 @@ TEST(Builtins, UnknownNamesListTheKnownOnes) {
     ops::builtin_named("nope");
     FAIL();
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("there is no builtin nope; there are add, sub"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("there is no builtin nope; there are add, add_scaled, sub"), std::string::npos) << e.what();
   }
 }
 

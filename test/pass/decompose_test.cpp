@@ -3,7 +3,9 @@
 #include "pass/decompose.h"
 
 #include <cmath>
+#include <limits>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <strider/error.h>
@@ -112,6 +114,73 @@ TEST(Decompose, FunctionsAreTheirExpansions) {
         expect_near(op, dtype, f, std::span(args).first(static_cast<size_t>(info(op).least)));
       }
   });
+}
+
+// --- special values, by C's Annex F
+
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct Special {
+  Op op;
+  std::vector<double> cases;  // x, wanted, or x, y, wanted
+};
+
+const Special kSpecials[] = {
+    {Op::Rsqrt, {0, kInf, -0.0, -kInf, kInf, 0, -1, kNaN, 4, 0.5}},
+    {Op::Cbrt, {0, 0, -0.0, -0.0, kInf, kInf, -kInf, -kInf, -8, -2}},
+    {Op::Exp, {0, 1, -0.0, 1, kInf, kInf, -kInf, 0}},
+    {Op::Exp2, {0, 1, kInf, kInf, -kInf, 0, 5, 32, -1, 0.5}},
+    {Op::Expm1, {0, 0, -0.0, -0.0, kInf, kInf, -kInf, -1}},
+    {Op::Log, {1, 0, 0, -kInf, -0.0, -kInf, -1, kNaN, -kInf, kNaN, kInf, kInf}},
+    {Op::Log2, {1, 0, 0, -kInf, -0.0, -kInf, -1, kNaN, kInf, kInf, 8, 3}},
+    {Op::Log10, {1, 0, 0, -kInf, -0.0, -kInf, -1, kNaN, kInf, kInf, 1000, 3}},
+    {Op::Log1p, {0, 0, -0.0, -0.0, -1, -kInf, -2, kNaN, kInf, kInf}},
+    {Op::Sin, {0, 0, -0.0, -0.0, kInf, kNaN, -kInf, kNaN}},
+    {Op::Cos, {0, 1, -0.0, 1, kInf, kNaN, -kInf, kNaN}},
+    {Op::Tan, {0, 0, -0.0, -0.0, kInf, kNaN, -kInf, kNaN}},
+    {Op::Asin, {0, 0, -0.0, -0.0, 1.5, kNaN, -kInf, kNaN}},
+    {Op::Acos, {1, 0, 1.5, kNaN, -1.5, kNaN, kInf, kNaN}},
+    {Op::Atan, {0, 0, -0.0, -0.0, kInf, M_PI_2, -kInf, -M_PI_2}},
+    {Op::Sinh, {0, 0, -0.0, -0.0, kInf, kInf, -kInf, -kInf}},
+    {Op::Cosh, {0, 1, -0.0, 1, kInf, kInf, -kInf, kInf}},
+    {Op::Tanh, {0, 0, -0.0, -0.0, kInf, 1, -kInf, -1}},
+    {Op::Asinh, {0, 0, -0.0, -0.0, kInf, kInf, -kInf, -kInf}},
+    {Op::Acosh, {1, 0, 0.5, kNaN, -kInf, kNaN, kInf, kInf}},
+    {Op::Atanh, {0, 0, -0.0, -0.0, 1, kInf, -1, -kInf, 2, kNaN, kInf, kNaN}},
+    {Op::Erf, {0, 0, -0.0, -0.0, kInf, 1, -kInf, -1}},
+    {Op::Erfc, {0, 1, kInf, 0, -kInf, 2}},
+    {Op::Lgamma, {1, 0, 2, 0, 0, kInf, -0.0, kInf, -3, kInf, kInf, kInf, -kInf, kInf}},
+    {Op::Tgamma, {1, 1, 5, 24, 0, kInf, -0.0, -kInf, -3, kNaN, kInf, kInf, -kInf, kNaN}},
+    {Op::Sigmoid, {0, 0.5, -0.0, 0.5, kInf, 1, -kInf, 0}},
+    {Op::Hypot, {kInf, kNaN, kInf, kNaN, -kInf, kInf, 3, -4, 5, 0, -0.0, 0, -0.0, 2, 2}},
+    {Op::Atan2, {0, 0, 0, -0.0, 0, -0.0, 0, -0.0, M_PI, -0.0, -0.0, -M_PI, 0, -1, M_PI, -0.0, 1, -0.0, 1, 0, M_PI_2, -1, -0.0, -M_PI_2,
+                 1, kInf, 0, -1, -kInf, -M_PI, kInf, 5, M_PI_2, -kInf, 5, -M_PI_2}},
+    {Op::Pow, {0, 0.5, 0, -0.0, 3, -0.0, 0, -1, kInf, -0.0, -1, -kInf, 1, kNaN, 1, kNaN, 0, 1, -8, 1.0 / 3, kNaN, -8, 3, -512, -1, kInf, 1,
+               0, kNaN, kNaN, -0.0, -2, kInf, -0.0, 2, 0, kInf, 0, 1, -kInf, 3, -kInf, -kInf, 2, kInf, -kInf, -3, -0.0, kInf, -1, 0,
+               0.5, kInf, 0, 0.5, -kInf, kInf, 2, kInf, kInf, 2, -kInf, 0, -1, -kInf, 1, 0, kInf, 0, -0.0, -kInf, kInf, -0.0, 0.5, 0}},
+};
+
+void expect_special(Op op, DType dtype, const Function& f, std::span<const double> c) {
+  std::vector<uint64_t> args;
+  for (double x : c.first(c.size() - 1)) args.push_back(bits_of_double(dtype, x));
+  uint64_t found = support::stored_bits(f, args);
+  EXPECT_TRUE(support::same_answer(dtype, found, bits_of_double(dtype, c.back())))
+      << name_of(op) << " " << name_of(dtype) << " of " << c[0] << (c.size() > 2 ? fmt::format(", {}", c[1]) : "") << " is "
+      << support::show_bits(dtype, found) << ", expected " << c.back();
+}
+
+TEST(Decompose, SpecialValuesAreThoseOfAnnexF) {
+  for (const Special& special : kSpecials)
+    for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
+      Function f;
+      ASSERT_TRUE(write_op(special.op, dtype, &f));
+      f = pass::decompose(f);
+      size_t each = static_cast<size_t>(info(special.op).least) + 1;
+      for (size_t k = 0; k + each <= special.cases.size(); k += each)
+        expect_special(special.op, dtype, f, std::span(special.cases).subspan(k, each));
+      std::vector<double> nans(each, kNaN);
+      expect_special(special.op, dtype, f, nans);
+    }
 }
 
 TEST(Decompose, PowersByConstantsAreProducts) {

@@ -168,6 +168,9 @@ struct Case {
   Mpfr exact;
   double ulp32, ulp64;
   long least64 = std::numeric_limits<long>::min();
+
+  /// In MPFR.
+  bool is_slow() const { return exact == mpfr_gamma || exact == mpfr_log_gamma; }
 };
 
 constexpr Case kCases[] = {
@@ -236,13 +239,13 @@ std::string name_of(const testing::TestParamInfo<Case>& info) { return info.para
 class MathsF32 : public testing::TestWithParam<Case> {};
 
 TEST_P(MathsF32, IsWithinItsBound) {
-  constexpr uint64_t kStride = 14411;  // prime: about 300,000 inputs
   const Case& c = GetParam();
+  const uint64_t stride = c.is_slow() ? 288221 : 14411;  // primes: about 15,000 or 300,000 inputs
   Scalar<float> b;
   Worst<float> worst;
   auto check = [&](float x) { worst.add(x, c.f32(b, x), c.exact); };
   for_corners<float>(kCorners, check);
-  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += kStride)
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += stride)
     check(std::bit_cast<float>(static_cast<uint32_t>(bits)));
   EXPECT_LE(worst.ulp(), c.ulp32) << worst.where();
   RecordProperty("ulp", std::to_string(worst.ulp()));
@@ -255,15 +258,15 @@ INSTANTIATE_TEST_SUITE_P(, MathsF32, testing::ValuesIn(kCases), name_of);
 class MathsF64 : public testing::TestWithParam<Case> {};
 
 TEST_P(MathsF64, IsWithinItsBound) {
-  constexpr int kSamples = 400'000;
   const Case& c = GetParam();
+  const int samples = c.is_slow() ? 20'000 : 400'000;
   Scalar<double> b;
   Worst<double> worst(c.least64);
   auto check = [&](double x) { worst.add(x, c.f64(b, x), c.exact); };
   for_corners<double>(kCorners64, check);
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> unit(-1, 1);
-  for (int k = 0; k < kSamples / 4; ++k) {
+  for (int k = 0; k < samples / 4; ++k) {
     check(std::bit_cast<double>(random()));
     check(std::ldexp(unit(random), static_cast<int>(random() % 64) - 52));
     check(4 * unit(random));
@@ -431,6 +434,7 @@ struct ShapeCase {
   const char* name;
   Shape::V (*f)(Shape&, Shape::V);
   int most;  // operations: a change that costs some should be seen
+  bool has_pairs = false;  // exact_sum of products, which nothing may contract
 };
 
 constexpr ShapeCase kShapes[] = {
@@ -441,11 +445,17 @@ constexpr ShapeCase kShapes[] = {
     {"tan", tan<F32>, 136},         {"asin", asin<F32>, 19},         {"acos", acos<F32>, 27},
     {"atan", atan<F32>, 20},        {"sinh", sinh<F32>, 30},         {"cosh", cosh<F32>, 25},
     {"asinh", asinh<F32>, 40},      {"acosh", acosh<F32>, 39},       {"atanh", atanh<F32>, 36},
-    {"erfc", erfc<F32>, 60},        {"cbrt", cbrt<F32>, 29},
+    {"erfc", erfc<F32>, 60},        {"cbrt", cbrt<F32>, 29},         {"rsqrt", rsqrt<F32>, 2},
 
     {"exp of f64", exp<F64>, 25},   {"exp2 of f64", exp2<F64>, 23},  {"expm1 of f64", expm1<F64>, 28},
     {"log of f64", log<F64>, 40},   {"log2 of f64", log2<F64>, 41},  {"log1p of f64", log1p<F64>, 41},
     {"tanh of f64", tanh<F64>, 38}, {"erf of f64", erf<F64>, 56},    {"sigmoid of f64", sigmoid<F64>, 32},
+    {"rsqrt of f64", rsqrt<F64>, 2}, {"log10 of f64", log10<F64>, 41}, {"sin of f64", sin<F64>, 248, true},
+    {"cos of f64", cos<F64>, 249, true}, {"tan of f64", tan<F64>, 256, true}, {"asin of f64", asin<F64>, 27},
+    {"acos of f64", acos<F64>, 34}, {"atan of f64", atan<F64>, 32}, {"sinh of f64", sinh<F64>, 34},
+    {"cosh of f64", cosh<F64>, 29}, {"asinh of f64", asinh<F64>, 63}, {"acosh of f64", acosh<F64>, 62},
+    {"atanh of f64", atanh<F64>, 59}, {"erfc of f64", erfc<F64>, 96, true}, {"cbrt of f64", cbrt<F64>, 38},
+    {"lgamma of f64", lgamma<F64>, 523, true}, {"tgamma of f64", tgamma<F64>, 381, true},
 };
 
 constexpr Shape::V kArgument = {Shape::V::Other};
@@ -454,12 +464,13 @@ TEST(Maths, NoSumCanBeContracted) {
   for (const ShapeCase& c : kShapes) {
     Shape b;
     c.f(b, kArgument);
-    EXPECT_EQ(b.sums_of_products, 0) << c.name;
+    EXPECT_TRUE(b.sums_of_products == 0 || c.has_pairs) << c.name;
     EXPECT_LE(b.operations, c.most) << c.name;
   }
   Shape b;
   pow<F32>(b, kArgument, kArgument);
-  atan2<F32>(b, kArgument, kArgument);
+  atan2<F32>(b, kArgument, kArgument), atan2<F64>(b, kArgument, kArgument);
+  hypot<F32>(b, kArgument, kArgument), hypot<F64>(b, kArgument, kArgument);
   EXPECT_EQ(b.sums_of_products, 0);
 }
 
@@ -468,9 +479,9 @@ struct Branching : Scalar<float> {
   int slow_parts = 0;
 
   template <class Slow, size_t N>
-  std::array<float, N> rarely(bool condition, Slow slow, std::array<float, N> fast) {
-    slow_parts += condition;
-    return condition ? slow() : fast;
+  std::array<float, N> rarely(bool common, Slow slow, std::array<float, N> fast) {
+    slow_parts += !common;
+    return common ? fast : slow();
   }
 };
 

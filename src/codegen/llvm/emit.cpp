@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The walk over a program's statements. Control flow is structured already, so carried values become phis as they are met.
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include "base/error.h"
 #include "codegen/llvm/arith.h"
@@ -13,6 +14,7 @@ using ir::Op;
 namespace {
 
 void emit_statement(Emitter& e, ir::Value v);
+void emit_rare_code(Emitter& e, const RareCode& code);
 
 // --- leaves
 
@@ -107,7 +109,8 @@ Values emit_region(Emitter& e, const ir::Region& region) {
       for (ir::Value operand : e.f.operands(v)) yielded.push_back(e.value(operand));
       return yielded;
     }
-    emit_statement(e, v);
+    if (int code = e.rare.code_of[v.id]; code >= 0) emit_rare_code(e, e.rare.codes[static_cast<size_t>(code)]);
+    else if (!e.rare.is_placed[v.id]) emit_statement(e, v);
   }
   return {};
 }
@@ -202,6 +205,28 @@ llvm::Value* emit_if(Emitter& e, ir::Value v) {
   return nullptr;
 }
 
+/// Choices whose slow side is skipped when no lane needs it.
+void emit_rare_code(Emitter& e, const RareCode& code) {
+  for (ir::Value v : code.before) emit_statement(e, v);
+  llvm::Value* common = e.value(code.condition);
+  llvm::Value* all = common->getType()->isVectorTy() ? e.b.CreateAndReduce(common) : common;
+  llvm::BasicBlock *before = e.b.GetInsertBlock(), *rare = e.block("rare"), *done = e.block("done");
+  e.b.CreateCondBr(all, done, rare, llvm::MDBuilder(e.b.getContext()).createLikelyBranchWeights());
+  e.b.SetInsertPoint(rare);
+  for (ir::Value v : code.slow) emit_statement(e, v);
+  Values fast, mixed;
+  for (ir::Value v : code.choices) {
+    fast.push_back(e.operand(v, 1));
+    mixed.push_back(e.b.CreateSelect(common, e.operand(v, 1), e.operand(v, 2)));
+  }
+  llvm::BasicBlock* end = e.b.GetInsertBlock();
+  e.b.CreateBr(done);
+  e.b.SetInsertPoint(done);
+  Values chosen = phis(e, fast, before);
+  add_edges(chosen, mixed, end);
+  for (size_t k = 0; k < code.choices.size(); ++k) e.value(code.choices[k]) = chosen[k];
+}
+
 llvm::Value* emit_result(Emitter& e, ir::Value v) { return e.results[e.f.operand(v, 0).id][static_cast<size_t>(e.f[v].imm)]; }
 
 // --- one row per op that is not pointwise
@@ -243,6 +268,7 @@ bool is_lane_op(Op op) { return op == Op::Yield || kHandlerOf[static_cast<size_t
 void emit_function(Emitter& e) {
   e.spelling.begin(e);
   e.shows_bits = values_that_show_bits(e.f);
+  e.rare = plan_rare_code(e.f);
   emit_region(e, e.f.body());
   e.b.CreateRetVoid();
 }

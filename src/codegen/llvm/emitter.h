@@ -19,6 +19,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "codegen/llvm/rare.h"
 #include "ir/function.h"
 #include "ir/target.h"
 
@@ -84,6 +85,7 @@ struct Emitter {
   Program program;
   std::vector<llvm::Value*> values;              // by ir::Value
   std::vector<bool> shows_bits;                  // by ir::Value: floats whose bits, those of NaN included, are looked at
+  RarePlan rare;
   std::unordered_map<uint32_t, Values> results;  // of ops with regions, by ir::Value
   const llvm::TargetTransformInfo* costs = nullptr;
   bool converts_half = true;  // f16 conversions are instructions

@@ -148,7 +148,9 @@ LaneValue LaneProgram::eval_pointwise(Value v, std::span<const LaneValue> operan
     return m.apply(n.op, n.type.dtype, apart);
   }
   if (n.op == Op::Cast && !n.type.is_pointer()) return m.cast(operands[0], n.type.dtype);
-  return m.apply(n.op, n.type.dtype, operands);
+  LaneValue result = m.apply(n.op, n.type.dtype, operands);
+  if ((n.flags & kLikely) && b_.function()[result.base].op == Op::Where) b_.set_flags(result.base, kLikely);
+  return result;
 }
 
 /// What the combine function of a reduction or scan gives for operands in the current lanes.

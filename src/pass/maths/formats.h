@@ -18,7 +18,8 @@ struct F32 {
   static constexpr double kLn2 = 0x1.62e43p-1;
   static constexpr double kLog2E = 0x1.715476p0;
   static constexpr double kExpMin = -104, kExpMax = 89, kExp2Min = -151, kExp2Max = 129, kExpm1Min = -20;
-  static constexpr double kTanhMax = 9.1, kErfMax = 4, kErfcSmallMax = 0.875, kErfcMax = 10.5;  // the result is 1 from there on
+  static constexpr double kTanhMax = 9.1, kErfMax = 4, kErfcMax = 10.5;  // the result is 1 or 0 from there on
+  static constexpr double kErfcSmallMax = 0.875;                         // below it erfc is 1 - erf
   static constexpr double kEpsilon = 0x1p-24;
   static constexpr int kShift = 32;  // a power of two that keeps scaled values in range
   static constexpr double kExp[] = {0x1.a696fp-13, 0x1.721044p-10, 0x1.1107cap-7,
@@ -38,7 +39,7 @@ struct F32 {
   static constexpr double kExp2Half[] = {0x1.3fb5f2p-13, 0x1.5f0e12p-10, 0x1.3b309p-7, 0x1.c6af72p-5,
                                          0x1.ebfbd8p-3,  0x1.62e43p-1,   1.0};
 
-  // trigonometry: a and b of pi/2 = a + b + c, of 2 pi, and where reduction by them ends
+  // Trigonometry: pi/2 and 2 pi as sums, and the angles from which on reduction by pi/2 would not be exact enough.
   static constexpr double kHalfPi = 0x1.921fb6p0, kHalfPiLow = -0x1.777a5cp-25, kHalfPiLowest = -0x1.ee59dap-50;
   static constexpr double kTau = 0x1.921fb6p2, kTauLow = -0x1.777a5cp-23, kTwoByPi = 0x1.45f306p-1;
   static constexpr double kLargeAngle = 0x1p17, kLargeAngleForTan = 0x1p12;
@@ -140,7 +141,8 @@ struct F64 {
       0x1.4309130f52e2cp-13, 0x1.5d87fe78a0d8ap-10, 0x1.3b2ab6fb9feb1p-7, 0x1.c6b08d704a0d7p-5, 0x1.ebfbdff82c5a5p-3,
       0x1.62e42fefa39efp-1, 1.0};
 
-  static constexpr double kHalfPi = 0x1.921fb54442d18p0, kHalfPiLow = 0x1.1a62633145c07p-54, kHalfPiLowest = -0x1.f1976b7ed8fbcp-110;
+  static constexpr double kHalfPi = 0x1.921fb54442d18p0, kHalfPiLow = 0x1.1a62633145c07p-54;
+  static constexpr double kHalfPiLowest = -0x1.f1976b7ed8fbcp-110;
   static constexpr double kTau = 0x1.921fb54442d18p2, kTauLow = 0x1.1a62633145c07p-52, kTwoByPi = 0x1.45f306dc9c883p-1;
   static constexpr double kLargeAngle = 0x1p30, kLargeAngleForTan = 0x1p30;
   static constexpr double kSin[] = {

@@ -8,15 +8,15 @@
 
 namespace strider::maths {
 
-// An array of values: those of `slow()` where `rare`, else `fast`. A builder that can branch around code that no lane
-// needs offers rarely(condition, slow, fast) with the same meaning; elsewhere both are computed.
+// An array of values: `fast` where `common`, else those of `slow()`. A builder that can branch around code that no lane
+// needs offers rarely(common, slow, fast) with the same meaning; elsewhere both are computed.
 template <class B, class C, class V, size_t N, class Slow>
-std::array<V, N> rarely(B& b, C rare, Slow slow, std::array<V, N> fast) {
-  if constexpr (requires { b.rarely(rare, slow, fast); }) {
-    return b.rarely(rare, slow, fast);
+std::array<V, N> rarely(B& b, C common, Slow slow, std::array<V, N> fast) {
+  if constexpr (requires { b.rarely(common, slow, fast); }) {
+    return b.rarely(common, slow, fast);
   } else {
     std::array<V, N> values = slow();
-    for (size_t k = 0; k < N; ++k) values[k] = b.where(rare, values[k], fast[k]);
+    for (size_t k = 0; k < N; ++k) values[k] = b.where(common, fast[k], values[k]);
     return values;
   }
 }
@@ -167,16 +167,16 @@ Reduced<V, N> reduce(B& b, V x) {
   auto n = round<F>(b, a, F::kTwoByPi, 0);
   V high = b.fma(n.integer, b.constant(a, -F::kHalfPi), a);  // exact
   V r = b.fma(n.integer, b.constant(a, kLow), high);
-  auto large = b.le(b.constant(a, N == 2 ? F::kLargeAngle : F::kLargeAngleForTan), a);
+  auto common = b.lt(a, b.constant(a, N == 2 ? F::kLargeAngle : F::kLargeAngleForTan));
   auto slow = [&] { return reduce_large<N>(F{}, b, a); };
   if constexpr (N == 2) {
     r = b.fma(n.integer, b.constant(a, kLowest), r);
-    return rarely(b, large, slow, Reduced<V, N>{n.biased, r});
+    return rarely(b, common, slow, Reduced<V, N>{n.biased, r});
   } else {  // what r lost by rounding; for tiny r the difference may not be exact, but there r alone is good enough
     V lost = b.fma(n.integer, b.constant(a, kLow), b.sub(high, r));
     lost = b.where(b.lt(b.abs(r), b.constant(a, 0x1p-12)), b.constant(a, 0.0), lost);
     V low = b.fma(n.integer, b.constant(a, kLowest), lost);
-    return rarely(b, large, slow, Reduced<V, N>{n.biased, r, low});
+    return rarely(b, common, slow, Reduced<V, N>{n.biased, r, low});
   }
 }
 
