@@ -54,6 +54,8 @@ constexpr Case kLayouts[] = {
      "{t}({h},16,32,32,64)", "add", of_copy(0.5)},
     {"a[::2, ::2] + b[::2, ::2]", of(ops::add), {"{t}({r},{c})[::2, ::2]", "{t}({r},{c})[::2, ::2]"},
      "{t}({r2},{c2})", "add", times_peer(1.2)},
+    {"channels last to first", of(ops::copy), {"{t}({r2},{c2},3):permute(2,0,1)"}, "{t}(3,{r2},{c2})", "copy"},
+    {"gelu, rows apart", of(ops::gelu), {"{t}({r},{c})[:, 64:]"}, "{t}({r},{c})[:, 64:]", "gelu"},
 };
 
 constexpr Case kMaths[] = {

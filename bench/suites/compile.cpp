@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first call of an operator costs: tracing, planning, every pass, LLVM, loading, and the launch itself; and where the code
-// lies on disk, tracing, loading and the launch.
+// What the first call of an operator costs: tracing, planning, every pass, LLVM, loading, and the launch itself.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
 #include "backend/backend.h"
-#include "base/error.h"
 #include "pass/pipeline.h"
 #include "runtime/generate.h"
 #include "suites/suites.h"
@@ -18,6 +20,8 @@
 
 namespace strider::bench {
 namespace {
+
+namespace fs = std::filesystem;
 
 using timing::Aim;
 using timing::Row;
@@ -79,6 +83,29 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Compiled code goes to an empty folder, and comes from there.
+class EmptyCache {
+ public:
+  EmptyCache() : folder_(fs::temp_directory_path() / fmt::format("strider-bench-{}", ::getpid())) {
+    for (auto& [name, value] : variables_) {
+      const char* before = std::getenv(name);
+      if (before) value = before;
+    }
+    ::setenv("STRIDER_CACHE", "1", 1);
+    ::setenv("STRIDER_CACHE_DIR", folder_.c_str(), 1);
+  }
+  ~EmptyCache() {
+    for (const auto& [name, value] : variables_) value ? ::setenv(name, value->c_str(), 1) : ::unsetenv(name);
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  EmptyCache(const EmptyCache&) = delete;
+
+ private:
+  fs::path folder_;
+  std::pair<const char*, std::optional<std::string>> variables_[2] = {{"STRIDER_CACHE", {}}, {"STRIDER_CACHE_DIR", {}}};
+};
+
 void first_call(Runner& r, const Tensor& x, const Size& size, int seed, Row& row) {
   auto op = fresh_operator(size, seed);
   {
@@ -87,52 +114,6 @@ void first_call(Runner& r, const Tensor& x, const Size& size, int seed, Row& row
     r.device().synchronize();
   }
   finish_compiles();
-}
-
-/// An environment variable, back at its value at the end.
-class With {
- public:
-  With(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~With() { ::setenv(name_, before_.c_str(), 1); }
-  With(const With&) = delete;
-  With& operator=(const With&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;  // empty is the same as none
-};
-
-/// A folder for compiled code, removed at the end.
-class CodeFolder {
- public:
-  CodeFolder() : path_((std::filesystem::temp_directory_path() / "strider-bench-XXXXXX").string()) {
-    if (!::mkdtemp(path_.data())) driver_error("no folder can be made in {}", std::filesystem::temp_directory_path().string());
-  }
-  ~CodeFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  CodeFolder(const CodeFolder&) = delete;
-  CodeFolder& operator=(const CodeFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-/// First calls of operators whose code an earlier operator has left on disk.
-Row warm_row(Runner& r, const Tensor& x, const Size& size, int seed, int samples) {
-  CodeFolder folder;
-  With on("STRIDER_CACHE", "1"), where("STRIDER_CACHE_DIR", folder.path());
-  Row row{fmt::format("  {}, code on disk", size.name)}, unused{""};
-  for (int k = 0; k < samples; ++k) {
-    first_call(r, x, size, seed + k, unused);
-    first_call(r, x, size, seed + k, row);
-  }
-  return row;
 }
 
 /// From the first call until fast code is in use.
@@ -168,22 +149,26 @@ void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row
 }  // namespace
 
 void run_compile(Runner& r) {
-  With off("STRIDER_CACHE", "0");
   const int samples = r.is_quick() ? 5 : 21;
   r.progress().expect(static_cast<int>(std::size(kSizes) + 1));
   r.use_threads(r.threads().back());
   Tensor x = full({1 << 16}, 0.5, {f32, r.device_name()});
   int seed = 1;
   bool is_first = stats().compiles == 0;
-  Row cold{.name = "1 op, the first of the process"};
-  first_call(r, x, kSizes[0], seed++, cold);
-  if (is_first) r.add(cold);
+  EmptyCache cache;
+  Row first{.name = "1 op, the first of the process"};
+  first_call(r, x, kSizes[0], seed++, first);
+  if (is_first) r.add(first);
   for (const Size& size : kSizes) {
     r.progress().show(size.name);
-    Row row{.name = size.name, .aim = {Aim::Milliseconds, 30}};
-    for (int k = 0; k < samples; ++k) first_call(r, x, size, seed++, row);
-    r.add(row);
-    r.add(warm_row(r, x, size, seed, samples));
+    Row cold{.name = fmt::format("{}, cold disk", size.name), .aim = {Aim::Milliseconds, 30}};
+    Row warm{.name = fmt::format("{}, warm disk", size.name), .aim = {Aim::Milliseconds, 3}};
+    for (int k = 0; k < samples; ++k) first_call(r, x, size, seed++, cold);
+    int64_t loaded = stats().disk_hits;
+    for (int k = 1; k <= samples; ++k) first_call(r, x, size, seed - k, warm);  // new operators of the same maths
+    r.add(cold);
+    if (stats().disk_hits - loaded >= samples) r.add(warm);
+    else r.leave_out(warm.name, "the disk cache does not give back what was put there");
   }
   r.progress().show("steps");
   std::vector<Row> parts;

@@ -13,8 +13,8 @@
 namespace strider {
 inline namespace v0 {
 
-/// Gives the memory that is kept for new tensors back to the system, of one device or of all, and returns how many bytes that was.
-/// Tensors that live keep theirs. A user error for a device that is not there.
+/// Gives the memory that is kept for new tensors back to the system, of one device or of all, and returns how many bytes that
+/// was. Tensors that live keep theirs. A user error for a device that is not there.
 STRIDER_API int64_t release_cache(std::string_view device);
 STRIDER_API int64_t release_cache();
 

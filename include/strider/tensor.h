@@ -111,7 +111,8 @@ class STRIDER_API TensorView {
 
   /// The elements converted, by an operator of Strider on this device: floats round to nearest even and truncate toward zero
   /// on their way to integers, integers wrap, bool asks for != 0. The order of axes in memory stays (PyTorch's
-  /// preserve_format). NaN and what leaves 64 bits give an integer that depends on the device, never a fault.
+  /// preserve_format). Floats become narrow integers by way of i32, others by way of i64; NaN and what leaves those give an
+  /// integer that depends on the device, never a fault.
   Tensor to(DType dtype) const;
   /// The same elements on another device, with the same strides.
   Tensor to(std::string_view device) const;

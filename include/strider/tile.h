@@ -328,7 +328,12 @@ using strider::bitcast;
 using strider::cast;
 using strider::cdiv;
 using strider::clamp;
-using strider::floor_div;
+using strider::fmod;
+using strider::logical_and;
+using strider::logical_not;
+using strider::logical_or;
+using strider::logical_xor;
+using strider::rint;
 using strider::where;
 
 }  // namespace tl

@@ -64,8 +64,8 @@ STRIDER_API Value apply(OpId op, const Operand& a);
 STRIDER_API Value apply(OpId op, const Operand& a, const Operand& b);
 STRIDER_API Value apply(OpId op, const Operand& a, const Operand& b, const Operand& c);
 STRIDER_API Value true_divide(const Operand& a, const Operand& b);
-STRIDER_API Value round_division(const Operand& a, const Operand& b, bool up);
-/// The same op on plain doubles.
+STRIDER_API Value ceil_division(const Operand& a, const Operand& b);
+/// The same op on plain doubles; of a bool, 0 or 1.
 STRIDER_API double evaluate(OpId op, double a, double b = 0, double c = 0);
 
 template <Number T>
@@ -201,22 +201,26 @@ inline Value& Value::operator/=(const Operand& b) { return *this = detail::true_
 
 // One function for each STRIDER_FN row of ops.def, and the same on doubles.
 #define STRIDER_OP(id, text, least, most, result, traits)
-#define STRIDER_FN(id, name, least, most, result, traits) STRIDER_FN_##most(id, name)
-#define STRIDER_FN_1(id, name)                                                   \
+#define STRIDER_FN(id, name, least, most, result, traits) STRIDER_FN_##most(id, name, STRIDER_PLAIN_##result)
+#define STRIDER_PLAIN_Same double
+#define STRIDER_PLAIN_Bool bool
+#define STRIDER_FN_1(id, name, Plain)                                                   \
   inline Value name(const Operand& a) { return detail::apply(detail::OpId::id, a); } \
-  inline double name(double a) { return detail::evaluate(detail::OpId::id, a); }
-#define STRIDER_FN_2(id, name)                                                                            \
+  inline Plain name(double a) { return static_cast<Plain>(detail::evaluate(detail::OpId::id, a)); }
+#define STRIDER_FN_2(id, name, Plain)                                                                            \
   inline Value name(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::id, a, b); } \
-  inline double name(double a, double b) { return detail::evaluate(detail::OpId::id, a, b); }
-#define STRIDER_FN_3(id, name)                                                   \
+  inline Plain name(double a, double b) { return detail::evaluate(detail::OpId::id, a, b); }
+#define STRIDER_FN_3(id, name, Plain)                                                   \
   inline Value name(const Operand& a, const Operand& b, const Operand& c) {      \
     return detail::apply(detail::OpId::id, a, b, c);                             \
   }                                                                              \
-  inline double name(double a, double b, double c) { return detail::evaluate(detail::OpId::id, a, b, c); }
+  inline Plain name(double a, double b, double c) { return detail::evaluate(detail::OpId::id, a, b, c); }
 #include <strider/ops.def>
 #undef STRIDER_FN_1
 #undef STRIDER_FN_2
 #undef STRIDER_FN_3
+#undef STRIDER_PLAIN_Same
+#undef STRIDER_PLAIN_Bool
 
 /// `a` where the condition holds, else `b`; both are computed.
 STRIDER_API Value where(const Operand& condition, const Operand& a, const Operand& b);
@@ -232,9 +236,24 @@ STRIDER_API double cast(double a, DType dtype);
 /// The same bits as another dtype of that width.
 STRIDER_API Value bitcast(const Operand& a, DType dtype);
 
-/// Integer quotients rounded down and up; div rounds toward zero. By zero: 0 (as div).
-inline Value floor_div(const Operand& a, const Operand& b) { return detail::round_division(a, b, false); }
-inline Value cdiv(const Operand& a, const Operand& b) { return detail::round_division(a, b, true); }
+/// C's names of rem and round.
+inline Value fmod(const Operand& a, const Operand& b) { return rem(a, b); }
+inline double fmod(double a, double b) { return rem(a, b); }
+inline Value rint(const Operand& a) { return round(a); }
+inline double rint(double a) { return round(a); }
+
+/// Of truth values: whatever is not zero, NaN included, is true. The result is bool; `& | ^ ~` are bitwise on integers.
+inline Value logical_not(const Operand& a) { return ~cast(a, DType::Bool); }
+inline Value logical_and(const Operand& a, const Operand& b) { return Operand(cast(a, DType::Bool), a.where) & cast(b, DType::Bool); }
+inline Value logical_or(const Operand& a, const Operand& b) { return Operand(cast(a, DType::Bool), a.where) | cast(b, DType::Bool); }
+inline Value logical_xor(const Operand& a, const Operand& b) { return Operand(cast(a, DType::Bool), a.where) ^ cast(b, DType::Bool); }
+inline bool logical_not(double a) { return a == 0; }
+inline bool logical_and(double a, double b) { return a != 0 && b != 0; }
+inline bool logical_or(double a, double b) { return a != 0 || b != 0; }
+inline bool logical_xor(double a, double b) { return (a != 0) != (b != 0); }
+
+/// Integer quotients rounded up; floor_div rounds down, div toward zero. By zero: 0.
+inline Value cdiv(const Operand& a, const Operand& b) { return detail::ceil_division(a, b); }
 template <detail::StaticInt A, detail::StaticInt B>
 constexpr int64_t cdiv(A a, B b) {
   int64_t n = static_cast<int64_t>(a), d = static_cast<int64_t>(b);

@@ -24,17 +24,19 @@ bool is_integer(const Type& t) { return is_int(t.dtype) && !t.is_pointer(); }
 bool is_real(const Type& t) { return is_float(t.dtype) && !t.is_pointer(); }
 
 /// Which element types the pointwise ops take; ops that are absent take any.
-enum class Accepts { Any, Number, Integer, IntegerOrBool, Float };
+enum class Accepts { Any, Element, Number, Integer, IntegerOrBool, Float };
 constexpr Accepts accepts(Op op) {
+  if (has(op, Approx) && op != Op::Pow) return Accepts::Float;
   switch (op) {
     case Op::Neg: case Op::Abs: case Op::Sign: case Op::Add: case Op::Sub: case Op::Mul: case Op::Div:
-    case Op::Fma: case Op::Rem:
+    case Op::Fma: case Op::Rem: case Op::FloorDiv: case Op::Remainder: case Op::Pow:
       return Accepts::Number;
     case Op::Shl: case Op::Shr: return Accepts::Integer;
     case Op::Not: case Op::And: case Op::Or: case Op::Xor: return Accepts::IntegerOrBool;
-    case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Round: case Op::Sqrt: case Op::Exp: case Op::Exp2: case Op::Expm1:
-    case Op::Log: case Op::Log2: case Op::Log1p: case Op::Tanh: case Op::Erf: case Op::Sigmoid:
+    case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Round: case Op::Sqrt:
+    case Op::CopySign: case Op::NextAfter: case Op::Ldexp:
       return Accepts::Float;
+    case Op::IsNan: case Op::IsInf: case Op::IsFinite: case Op::SignBit: case Op::FMin: case Op::FMax: return Accepts::Element;
     default: return Accepts::Any;
   }
 }
@@ -43,6 +45,9 @@ void check_accepted(Op op, std::span<const Type> operands) {
   const Type& t = operands[0];
   switch (accepts(op)) {
     case Accepts::Any: return;
+    case Accepts::Element:
+      if (!t.is_pointer()) return;
+      mismatch(op, operands, "no pointers");
     case Accepts::Number:
       if (is_integer(t) || is_real(t)) return;
       mismatch(op, operands, "numbers");

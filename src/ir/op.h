@@ -25,6 +25,8 @@ enum Trait : uint16_t {
   Regions = 1 << 6,
   Lane = 1 << 7,
   Pinned = 1 << 8,
+  Composed = 1 << 9,
+  Approx = 1 << 10,
 };
 
 struct OpInfo {

@@ -116,6 +116,68 @@ T extreme(T a, T b) {
   return (a < b) == smaller ? a : b;
 }
 
+/// The other one where one of the two is NaN, else as `extreme`.
+template <bool smaller, class T>
+T extreme_number(T a, T b) {
+  if constexpr (Real<T>)
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? b : a;
+  return extreme<smaller>(a, b);
+}
+
+template <Integer T>
+T quotient_of(T a, T b) {
+  if (b == 0) return 0;
+  return is_minus_one(b) ? static_cast<T>(0 - wide(a)) : static_cast<T>(a / b);
+}
+
+template <Integer T>
+T remainder_of(T a, T b) {
+  return b == 0 || is_minus_one(b) ? T(0) : static_cast<T>(a % b);
+}
+
+/// A quotient or remainder of these signs must be moved by one divisor to be rounded toward -inf.
+template <Number T>
+bool is_below(T remainder, T divisor) {
+  return remainder != 0 && (remainder < 0) != (divisor < 0);
+}
+
+/// The largest integer not above a / b, as far as T holds it: the rounded quotient can only have been rounded up to an integer,
+/// and fma tells. Non-finite ones as Python and PyTorch have them: inf // 1 is NaN, 1 // 0 is inf, -1 // inf is -1.
+template <Real T>
+T floor_quotient(T a, T b) {
+  T quotient = a / b;
+  if (b == 0) return quotient;
+  if (std::isinf(a)) return std::numeric_limits<T>::quiet_NaN();
+  T whole = std::floor(quotient);
+  return is_below(std::isinf(b) ? a : std::fma(-whole, b, a), b) ? whole - 1 : whole;
+}
+
+/// By squaring, wrapped; what has no integer value is 0, as in PyTorch.
+template <Integer T>
+T power(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) return base == 1 || is_minus_one(base) ? (exponent % 2 ? base : T(1)) : T(0);
+  }
+  uint64_t result = 1, square = wide(base);
+  for (uint64_t rest = wide(exponent); rest; rest >>= 1, square *= square)
+    if (rest & 1) result *= square;
+  return static_cast<T>(result);
+}
+
+template <Real T>
+T gamma_logarithm(T x) {
+  int sign;  // std::lgamma would write it to a global variable
+  if constexpr (std::same_as<T, float>) return ::lgammaf_r(x, &sign);
+  else return ::lgamma_r(x, &sign);
+}
+
+/// x * 2^trunc(n).
+template <Real T>
+T scaled(T x, T n) {
+  constexpr T kMost = 5000;  // enough for any x
+  return std::isnan(n) ? n : std::ldexp(x, static_cast<int>(std::clamp(n, -kMost, kMost)));
+}
+
 /// Truncation; what lies outside T's range, and NaN, gives the smallest integer.
 template <Integer T>
 T truncate(double value) {
@@ -167,19 +229,54 @@ MEANING(Not) {
   bool operator()(std::same_as<bool> auto x) const { return !x; }
   template <Integer T> T operator()(T x) const { return static_cast<T>(~x); }
 };
+MEANING(IsNan) {
+  bool operator()(std::integral auto) const { return false; }
+  bool operator()(Real auto x) const { return std::isnan(x); }
+};
+MEANING(IsInf) {
+  bool operator()(std::integral auto) const { return false; }
+  bool operator()(Real auto x) const { return std::isinf(x); }
+};
+MEANING(IsFinite) {
+  bool operator()(std::integral auto) const { return true; }
+  bool operator()(Real auto x) const { return std::isfinite(x); }
+};
+MEANING(SignBit) {
+  bool operator()(bool) const { return false; }
+  bool operator()(Integer auto x) const { return x < 0; }
+  template <class S> requires Float16<S> || Real<S>
+  bool operator()(Raw<S> x) const { return (x.bits & kSignBit<S>) != 0; }
+};
 MEANING(Floor) { auto operator()(Real auto x) const { return std::floor(x); } };
 MEANING(Ceil) { auto operator()(Real auto x) const { return std::ceil(x); } };
 MEANING(Trunc) { auto operator()(Real auto x) const { return std::trunc(x); } };
 MEANING(Round) { auto operator()(Real auto x) const { return round_half_even(x); } };
 MEANING(Sqrt) { auto operator()(Real auto x) const { return std::sqrt(x); } };
+MEANING(Rsqrt) { auto operator()(Real auto x) const { return 1 / std::sqrt(x); } };
+MEANING(Cbrt) { auto operator()(Real auto x) const { return std::cbrt(x); } };
 MEANING(Exp) { auto operator()(Real auto x) const { return std::exp(x); } };
 MEANING(Exp2) { auto operator()(Real auto x) const { return std::exp2(x); } };
 MEANING(Expm1) { auto operator()(Real auto x) const { return std::expm1(x); } };
 MEANING(Log) { auto operator()(Real auto x) const { return std::log(x); } };
 MEANING(Log2) { auto operator()(Real auto x) const { return std::log2(x); } };
+MEANING(Log10) { auto operator()(Real auto x) const { return std::log10(x); } };
 MEANING(Log1p) { auto operator()(Real auto x) const { return std::log1p(x); } };
+MEANING(Sin) { auto operator()(Real auto x) const { return std::sin(x); } };
+MEANING(Cos) { auto operator()(Real auto x) const { return std::cos(x); } };
+MEANING(Tan) { auto operator()(Real auto x) const { return std::tan(x); } };
+MEANING(Asin) { auto operator()(Real auto x) const { return std::asin(x); } };
+MEANING(Acos) { auto operator()(Real auto x) const { return std::acos(x); } };
+MEANING(Atan) { auto operator()(Real auto x) const { return std::atan(x); } };
+MEANING(Sinh) { auto operator()(Real auto x) const { return std::sinh(x); } };
+MEANING(Cosh) { auto operator()(Real auto x) const { return std::cosh(x); } };
+MEANING(Asinh) { auto operator()(Real auto x) const { return std::asinh(x); } };
+MEANING(Acosh) { auto operator()(Real auto x) const { return std::acosh(x); } };
+MEANING(Atanh) { auto operator()(Real auto x) const { return std::atanh(x); } };
 MEANING(Tanh) { auto operator()(Real auto x) const { return std::tanh(x); } };
 MEANING(Erf) { auto operator()(Real auto x) const { return std::erf(x); } };
+MEANING(Erfc) { auto operator()(Real auto x) const { return std::erfc(x); } };
+MEANING(Lgamma) { auto operator()(Real auto x) const { return gamma_logarithm(x); } };
+MEANING(Tgamma) { auto operator()(Real auto x) const { return std::tgamma(x); } };
 MEANING(Sigmoid) { template <Real T> T operator()(T x) const { return 1 / (1 + std::exp(-x)); } };
 MEANING(Bitcast) { template <class S> Raw<S> operator()(Raw<S> x) const { return x; } };
 
@@ -196,18 +293,54 @@ MEANING(Mul) {
   template <Real T> T operator()(T a, T b) const { return a * b; }
 };
 MEANING(Div) {
-  template <Integer T> T operator()(T a, T b) const {
-    if (b == 0) return 0;
-    return is_minus_one(b) ? static_cast<T>(0 - wide(a)) : static_cast<T>(a / b);
-  }
+  template <Integer T> T operator()(T a, T b) const { return quotient_of(a, b); }
   template <Real T> T operator()(T a, T b) const { return a / b; }
 };
 MEANING(Rem) {
-  template <Integer T> T operator()(T a, T b) const { return b == 0 || is_minus_one(b) ? T(0) : static_cast<T>(a % b); }
+  template <Integer T> T operator()(T a, T b) const { return remainder_of(a, b); }
   template <Real T> T operator()(T a, T b) const { return std::fmod(a, b); }
+};
+MEANING(FloorDiv) {
+  template <Integer T> T operator()(T a, T b) const {
+    return static_cast<T>(wide(quotient_of(a, b)) - is_below(remainder_of(a, b), b));
+  }
+  template <Real T> T operator()(T a, T b) const { return floor_quotient(a, b); }
+};
+MEANING(Remainder) {
+  template <Integer T> T operator()(T a, T b) const {
+    T rest = remainder_of(a, b);
+    return is_below(rest, b) ? static_cast<T>(rest + b) : rest;
+  }
+  template <Real T> T operator()(T a, T b) const {
+    T rest = std::fmod(a, b);
+    return is_below(rest, b) ? rest + b : rest;
+  }
 };
 MEANING(Minimum) { template <Arithmetic T> T operator()(T a, T b) const { return extreme<true>(a, b); } };
 MEANING(Maximum) { template <Arithmetic T> T operator()(T a, T b) const { return extreme<false>(a, b); } };
+MEANING(FMin) { template <Arithmetic T> T operator()(T a, T b) const { return extreme_number<true>(a, b); } };
+MEANING(FMax) { template <Arithmetic T> T operator()(T a, T b) const { return extreme_number<false>(a, b); } };
+MEANING(CopySign) {
+  template <class S> requires Float16<S> || Real<S>
+  Raw<S> operator()(Raw<S> x, Raw<S> sign) const { return {(x.bits & ~kSignBit<S>) | (sign.bits & kSignBit<S>)}; }
+};
+MEANING(NextAfter) {
+  template <class S> requires Float16<S> || Real<S>
+  Raw<S> operator()(Raw<S> x, Raw<S> y) const {
+    auto from = decode<S>(x.bits), to = decode<S>(y.bits);
+    if (std::isnan(from) || std::isnan(to)) return {encode<S>(from + to)};
+    if (from == to) return y;
+    if (from == 0) return {(y.bits & kSignBit<S>) | 1};
+    return {(from < to) == (from > 0) ? x.bits + 1 : x.bits - 1};
+  }
+};
+MEANING(Ldexp) { template <Real T> T operator()(T x, T n) const { return scaled(x, n); } };
+MEANING(Atan2) { template <Real T> T operator()(T y, T x) const { return std::atan2(y, x); } };
+MEANING(Hypot) { template <Real T> T operator()(T x, T y) const { return std::hypot(x, y); } };
+MEANING(Pow) {
+  template <Integer T> T operator()(T x, T y) const { return power(x, y); }
+  template <Real T> T operator()(T x, T y) const { return std::pow(x, y); }
+};
 MEANING(And) { template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a & b); } };
 MEANING(Or) { template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a | b); } };
 MEANING(Xor) { template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a ^ b); } };

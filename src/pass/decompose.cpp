@@ -2,9 +2,12 @@
 #include "pass/decompose.h"
 
 #include "base/error.h"
+#include "ir/fold.h"
 #include "ir/rewrite.h"
+#include "ir/semantics.h"
+#include "pass/composed.h"
 #include "pass/maths.h"
-#include "pass/remainder.h"
+#include "pass/maths_builder.h"
 
 namespace strider::pass {
 
@@ -14,83 +17,64 @@ namespace {
 
 bool is_narrow(DType t) { return t == DType::F16 || t == DType::BF16; }
 
-// --- functions: maths.h writes them through this
+// --- functions
 
-class MathsBuilder {
- public:
-  explicit MathsBuilder(Builder& builder) : b_(builder) {}
-
-  Value constant(Value like, double value) { return b_.constant(b_.type(like), value); }
-  Value iconstant(Value like, int64_t value) { return b_.constant_int(b_.type(like), value); }
-  Value fma(Value x, Value y, Value z) { return b_.fma(x, y, z); }
-  Value where(Value condition, Value yes, Value no) { return b_.where(condition, yes, no); }
-  Value to_int(Value x) { return b_.cast(x, integer(x)); }
-  Value to_float(Value x) { return b_.cast(x, real(x)); }
-  Value bitcast_int(Value x) { return b_.bitcast(x, integer(x)); }
-  Value bitcast_float(Value x) { return b_.bitcast(x, real(x)); }
-
-#define STRIDER_UNARY(name, op) \
-  Value name(Value x) { return b_.unary(Op::op, x); }
-#define STRIDER_BINARY(name, op) \
-  Value name(Value x, Value y) { return b_.binary(Op::op, x, y); }
-  STRIDER_UNARY(neg, Neg) STRIDER_UNARY(abs, Abs) STRIDER_UNARY(sqrt, Sqrt)
-  STRIDER_UNARY(round_even, Round) STRIDER_UNARY(floor, Floor) STRIDER_UNARY(logical_not, Not)
-  STRIDER_BINARY(add, Add) STRIDER_BINARY(sub, Sub) STRIDER_BINARY(mul, Mul) STRIDER_BINARY(div, Div)
-  STRIDER_BINARY(minimum, Minimum) STRIDER_BINARY(maximum, Maximum)
-  STRIDER_BINARY(lt, Lt) STRIDER_BINARY(le, Le) STRIDER_BINARY(gt, Gt) STRIDER_BINARY(ge, Ge)
-  STRIDER_BINARY(eq, Eq) STRIDER_BINARY(ne, Ne) STRIDER_BINARY(logical_and, And) STRIDER_BINARY(logical_or, Or)
-  STRIDER_BINARY(bit_and, And) STRIDER_BINARY(bit_or, Or) STRIDER_BINARY(bit_xor, Xor)
-  STRIDER_BINARY(shl, Shl) STRIDER_BINARY(shr, Shr)
-#undef STRIDER_UNARY
-#undef STRIDER_BINARY
-
- private:
-  bool is_wide(Value x) const { return size_of(b_.type(x).dtype) == 8; }
-  DType integer(Value x) const { return is_wide(x) ? DType::I64 : DType::I32; }
-  DType real(Value x) const { return is_wide(x) ? DType::F64 : DType::F32; }
-
-  Builder& b_;
-};
-
+/// The same expansion for both formats. Without one for f32, f32 goes through f64.
+template <class Fn>
 struct Expansion {
   Op op;
-  Value (*f32)(MathsBuilder&, Value);
-  Value (*f64)(MathsBuilder&, Value);
+  Fn* f32;
+  Fn* f64;
 };
 
-constexpr Expansion kExpansions[] = {
-    {Op::Exp, maths::exp_f32, maths::exp_f64},       {Op::Exp2, maths::exp2_f32, maths::exp2_f64},
-    {Op::Expm1, maths::expm1_f32, maths::expm1_f64}, {Op::Log, maths::log_f32, maths::log_f64},
-    {Op::Log2, maths::log2_f32, maths::log2_f64},    {Op::Log1p, maths::log1p_f32, maths::log1p_f64},
-    {Op::Tanh, maths::tanh_f32, maths::tanh_f64},    {Op::Erf, maths::erf_f32, maths::erf_f64},
-    {Op::Sigmoid, maths::sigmoid_f32, maths::sigmoid_f64},
+#define STRIDER_EXPANSION(op, f) {Op::op, maths::f<maths::F32>, maths::f<maths::F64>}
+
+constexpr Expansion<Value(MathsBuilder&, Value)> kOfOne[] = {
+    STRIDER_EXPANSION(Rsqrt, rsqrt), STRIDER_EXPANSION(Cbrt, cbrt), STRIDER_EXPANSION(Exp, exp), STRIDER_EXPANSION(Exp2, exp2),
+    STRIDER_EXPANSION(Expm1, expm1), STRIDER_EXPANSION(Log, log), STRIDER_EXPANSION(Log2, log2),
+    STRIDER_EXPANSION(Log10, log10), STRIDER_EXPANSION(Log1p, log1p), STRIDER_EXPANSION(Sin, sin), STRIDER_EXPANSION(Cos, cos),
+    STRIDER_EXPANSION(Tan, tan), STRIDER_EXPANSION(Asin, asin), STRIDER_EXPANSION(Acos, acos), STRIDER_EXPANSION(Atan, atan),
+    STRIDER_EXPANSION(Sinh, sinh), STRIDER_EXPANSION(Cosh, cosh), STRIDER_EXPANSION(Tanh, tanh),
+    STRIDER_EXPANSION(Asinh, asinh), STRIDER_EXPANSION(Acosh, acosh), STRIDER_EXPANSION(Atanh, atanh),
+    STRIDER_EXPANSION(Erf, erf), STRIDER_EXPANSION(Erfc, erfc), STRIDER_EXPANSION(Sigmoid, sigmoid),
+    {Op::Tgamma, nullptr, maths::tgamma<maths::F64>},
+    {Op::Lgamma, nullptr, maths::lgamma<maths::F64>},
 };
 
-const Expansion* expansion_of(Op op) {
-  for (const Expansion& e : kExpansions)
-    if (e.op == op) return &e;
-  return nullptr;
-}
+constexpr Expansion<Value(MathsBuilder&, Value, Value)> kOfTwo[] = {
+    STRIDER_EXPANSION(Atan2, atan2), STRIDER_EXPANSION(Hypot, hypot), STRIDER_EXPANSION(Pow, pow),
+};
+#undef STRIDER_EXPANSION
 
-Value expand_function(Builder& b, const Expansion& e, Value x) {
+template <class Fn, size_t n, class... Values>
+Value expand_by(Builder& b, const Expansion<Fn> (&table)[n], Op op, DType dtype, Values... x) {
   MathsBuilder maths(b);
-  return b.type(x).dtype == DType::F64 ? e.f64(maths, x) : e.f32(maths, x);
+  for (const Expansion<Fn>& e : table) {
+    if (e.op != op) continue;
+    if (dtype == DType::F64) return e.f64(maths, x...);
+    return e.f32 ? e.f32(maths, x...) : b.cast(e.f64(maths, b.cast(x, DType::F64)...), DType::F32);
+  }
+  return {};
 }
 
-// --- single ops
-
-Value expand_sign(Builder& b, Value x) {
-  Type type = b.type(x);
-  Value zero = b.constant_int(type, 0), one = b.constant_int(type, 1);
-  Value positive = b.where(b.binary(Op::Gt, x, zero), one, zero);
-  if (is_unsigned_int(type.dtype)) return positive;
-  return b.where(b.binary(Op::Lt, x, zero), b.constant_int(type, -1), positive);
+Value expand_function(Builder& b, Op op, std::span<const Value> x) {
+  DType dtype = b.type(x[0]).dtype;
+  return x.size() == 1 ? expand_by(b, kOfOne, op, dtype, x[0]) : expand_by(b, kOfTwo, op, dtype, x[0], x[1]);
 }
 
-Value expand_rem(Builder& b, Value x, Value y, DType dtype) {
-  DType computed = b.type(x).dtype;
-  return b.cast(float_remainder(b, b.cast(x, DType::F64), b.cast(y, DType::F64), dtype), computed);
+/// Powers whose exponent is a constant and that are products: pow(x, 2) is x * x, correctly rounded.
+Value expand_constant_pow(Builder& b, std::span<const Value> x) {
+  Value exponent = x[1];
+  while (b.function()[exponent].op == Op::Broadcast) exponent = b.function().operand(exponent, 0);
+  uint64_t bits;
+  if (!constant_bits(b.function(), exponent, &bits)) return {};
+  double n = double_of_bits(b.type(exponent).dtype, bits);
+  if (n == 2) return b.mul(x[0], x[0]);
+  if (n == 3) return b.mul(b.mul(x[0], x[0]), x[0]);
+  return n == -1 ? b.binary(Op::Div, b.constant(b.type(x[0]), 1), x[0]) : Value{};
 }
+
+// --- 16-bit floats
 
 /// neg and abs of a 16-bit float, on its sign bit.
 Value change_sign(Builder& b, Op op, Value x) {
@@ -98,8 +82,6 @@ Value change_sign(Builder& b, Op op, Value x) {
   Value mask = b.constant_bits(b.type(bits), op == Op::Neg ? 0x8000 : 0x7fff);
   return b.bitcast(b.binary(op == Op::Neg ? Op::Xor : Op::And, bits, mask), b.type(x).dtype);
 }
-
-// --- fma of 16-bit floats
 
 /// x + y in f64 rounded to odd: what does not fit leaves its trace in the last bit, so that one more rounding, to at most
 /// 51 bits, is that of the exact sum.
@@ -140,9 +122,9 @@ class Decomposer : public Rewriter {
 /// True for what every target spells as it is; such nodes keep their promises (flags).
 bool stays(const Function& f, Value v) {
   Op op = f[v].op;
-  if (op == Op::Where || op == Op::Cast || op == Op::Bitcast || op == Op::PtrAdd) return true;
-  bool is_number = is_int(f.type(f.operand(v, 0)).dtype);
-  return is_number && op != Op::Sign && op != Op::Fma;
+  const Type& operand = f.type(f.operand(v, 0));
+  if (op == Op::Where || op == Op::Cast || op == Op::Bitcast || operand.is_pointer()) return true;
+  return is_int(operand.dtype) && !has(op, Composed | Approx) && op != Op::Fma;
 }
 
 void Decomposer::visit(Value v) {
@@ -150,6 +132,7 @@ void Decomposer::visit(Value v) {
   if (!is_pointwise(op) || stays(from, v)) return copy(v);
   std::vector<Value> x = map(from.operands(v));
   DType dtype = b.type(x[0]).dtype;
+  if (Value on_bits = compose_on_bits(b, op, x); on_bits.valid()) return set(v, on_bits);
   set(v, is_narrow(dtype) ? narrow(op, x, from.type(v)) : expand(op, x, dtype));
 }
 
@@ -162,12 +145,11 @@ Value Decomposer::narrow(Op op, std::span<const Value> x, const Type& type) {
 }
 
 Value Decomposer::expand(Op op, std::span<const Value> x, DType dtype) {
-  bool real = is_float(dtype);
-  if (const Expansion* e = expansion_of(op)) return expand_function(b, *e, x[0]);
-  if (op == Op::Sign) return expand_sign(b, x[0]);
-  if (op == Op::Rem && real) return expand_rem(b, x[0], x[1], dtype);
-  if (op == Op::Fma && !real) return b.add(b.mul(x[0], x[1]), x[2]);
-  return b.emit(op, x);
+  if (op == Op::Pow && is_float(dtype))
+    if (Value product = expand_constant_pow(b, x); product.valid()) return product;
+  if (has(op, Approx) && is_float(dtype)) return expand_function(b, op, x);
+  Value composed = compose(b, op, x, dtype);
+  return composed.valid() ? composed : b.emit(op, x);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 //
 // Needs: tile form (contracted already: expansions write their fma themselves).
 // Leaves: tile form without
-//  - exp, exp2, expm1, log, log2, log1p, tanh, erf, sigmoid: the expansions of pass/maths.h;
-//  - sign, float rem, integer fma;
+//  - the functions that ops.def marks Approx, exp to pow: they become the expansions of pass/maths.h;
+//  - the ops that it marks Composed, float rem and integer fma: pass/composed.h;
 //  - arithmetic on f16 and bf16. It is done in f32 and rounded once per op, in the combine regions of reductions and scans
 //    as well: each step rounds. For + - * / and sqrt that is the correctly rounded result, f32 having more than twice the
 //    bits. fma goes through f64. neg and abs act on the bits. Loads, stores, casts, bitcasts, where and atomics stay.

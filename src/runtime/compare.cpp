@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons run on the host, in parallel; each thread keeps the first difference that it met.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -28,12 +29,17 @@ class Rows {
 
   uint64_t operator[](int64_t i) const {
     uint64_t bits = 0;
-    std::memcpy(&bits, static_cast<const char*>(view_.data()) + i * bytes_, static_cast<size_t>(bytes_));
+    std::memcpy(&bits, at(i), static_cast<size_t>(bytes_));
     return bits;
+  }
+  bool same_bits(const Rows& other, int64_t begin, int64_t end) const {
+    return std::memcmp(at(begin), other.at(begin), static_cast<size_t>((end - begin) * bytes_)) == 0;
   }
   DType dtype() const { return view_.dtype(); }
 
  private:
+  const char* at(int64_t i) const { return static_cast<const char*>(view_.data()) + i * bytes_; }
+
   std::shared_ptr<Tensor> keep_;
   TensorView view_;
   int64_t bytes_;
@@ -45,9 +51,9 @@ void check_shapes(std::string_view what, const TensorView& a, const TensorView& 
 
 /// The least index below `count` at which `differs`, or -1.
 template <class F>
-int64_t find_first(int64_t count, const F& differs) {
+int64_t find_first(int64_t count, int64_t grain, const F& differs) {
   std::atomic<int64_t> first{count};
-  parallel_for(count, kGrain, [&](int64_t begin, int64_t end, int) {
+  parallel_for(count, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end && i < first.load(std::memory_order_relaxed); ++i) {
       if (!differs(i)) continue;
       int64_t seen = first.load(std::memory_order_relaxed);
@@ -95,7 +101,19 @@ Tolerance checked(double rtol, double atol, bool equal_nan) {
 }
 
 int64_t first_far(const Rows& x, const Rows& y, int64_t count, const Tolerance& tolerance) {
-  return find_first(count, [&](int64_t i) { return !tolerance.accepts(x.dtype(), x[i], y.dtype(), y[i]); });
+  return find_first(count, kGrain, [&](int64_t i) { return !tolerance.accepts(x.dtype(), x[i], y.dtype(), y[i]); });
+}
+
+/// Bits are compared in blocks; only the first block that differs is looked at closely.
+int64_t first_unequal(const Rows& x, const Rows& y, int64_t count) {
+  constexpr int64_t kBlock = 4096;
+  auto end = [&](int64_t block) { return std::min(count, (block + 1) * kBlock); };
+  int64_t block = find_first((count + kBlock - 1) / kBlock, kGrain / kBlock,
+                             [&](int64_t b) { return !x.same_bits(y, b * kBlock, end(b)); });
+  if (block < 0) return -1;
+  int64_t i = block * kBlock;
+  while (x[i] == y[i]) ++i;
+  return i;
 }
 
 std::optional<Difference> difference_at(int64_t i, const Dims& shape, const Rows& x, const Rows& y) {
@@ -140,7 +158,7 @@ std::optional<Difference> first_difference(const TensorView& a, const TensorView
   check_shapes("first_difference", a, b);
   if (a.dtype() != b.dtype()) user_error("first_difference: the dtypes {} and {} differ", name_of(a.dtype()), name_of(b.dtype()));
   Rows x(a), y(b);
-  return difference_at(find_first(a.elements(), [&](int64_t i) { return x[i] != y[i]; }), a.shape(), x, y);
+  return difference_at(first_unequal(x, y, a.elements()), a.shape(), x, y);
 }
 
 std::optional<Difference> first_difference(const TensorView& a, const TensorView& b, double rtol, double atol, bool equal_nan) {

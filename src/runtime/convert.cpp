@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and conversions, by operators: one for each dtype that something is converted to. Equal dtypes are copied as unsigned
 // integers, so that every bit arrives, those of NaN included.
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "backend/backend.h"
@@ -36,8 +38,9 @@ const detail::Operator& converter(DType to) {
 }
 
 TensorView as_bits(const TensorView& v) {
-  constexpr DType kBySize[] = {DType::U8, DType::U8, DType::U16, DType::U16, DType::U32, DType::U32, DType::U32, DType::U32, DType::U64};
-  return TensorView(v.data(), kBySize[size_of(v.dtype())], v.shape(), v.strides(), v.device_object());
+  constexpr DType kWords[] = {DType::U8, DType::U16, DType::U32, DType::U64};
+  DType word = kWords[std::countr_zero(static_cast<unsigned>(size_of(v.dtype())))];
+  return TensorView(v.data(), word, v.shape(), v.strides(), v.device_object());
 }
 
 void convert(const TensorView& from, const TensorView& to) {
@@ -65,9 +68,11 @@ planner::Region region(const TensorView& v) {
 }
 
 void check_target(const TensorView& to) {
-  if (to.is_read_only()) user_error("copy_from: the tensor of {} of shape {} is read-only", name_of(to.dtype()), to_string(to.shape()));
+  if (to.is_read_only())
+    user_error("copy_from: the tensor of {} of shape {} is read-only", name_of(to.dtype()), to_string(to.shape()));
   if (planner::overlaps_itself(to.shape(), to.strides()) != Answer::No)
-    user_error("copy_from: the tensor of shape {} overlaps itself by its strides {}", to_string(to.shape()), to_string(to.strides()));
+    user_error("copy_from: the tensor of shape {} overlaps itself by its strides {}", to_string(to.shape()),
+               to_string(to.strides()));
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ Tensor arange_integers(Wide begin, Wide end, Wide step, const TensorOptions& opt
   Wide distance = step > 0 ? end - begin : begin - end, stride = step > 0 ? step : -step;
   Wide count = distance <= 0 ? 0 : (distance - 1) / stride + 1;
   if (count > INT64_MAX) user_error("arange: more than 2^63 elements");
-  return generate({static_cast<int64_t>(count)}, options, [&](int64_t i) { return bits_of_wide(options.dtype, begin + i * step); });
+  return generate({static_cast<int64_t>(count)}, options,
+                  [&](int64_t i) { return bits_of_wide(options.dtype, begin + i * step); });
 }
 
 Tensor arange_reals(double begin, double end, double step, const TensorOptions& options) {

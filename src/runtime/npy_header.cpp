@@ -66,7 +66,8 @@ class Parser {
   }
 
   void skip_spaces() {
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t' || rest_[0] == '\r')) rest_.remove_prefix(1);
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t' || rest_[0] == '\r'))
+      rest_.remove_prefix(1);
   }
   bool looking_at(std::string_view token) {
     skip_spaces();
@@ -166,7 +167,8 @@ TextRange text_range(std::string_view prefix) {
   if (prefix.size() < 10) user_error("it ends within its header");
   int major = prefix[6], minor = prefix[7];
   if (major < 1 || major > 3 || minor != 0)
-    unsupported_error("its version is {}.{}; 1.0, 2.0 and 3.0 can be read", static_cast<uint8_t>(major), static_cast<uint8_t>(minor));
+    unsupported_error("its version is {}.{}; 1.0, 2.0 and 3.0 can be read", static_cast<uint8_t>(major),
+                      static_cast<uint8_t>(minor));
   size_t bytes = major == 1 ? 2 : 4;
   if (prefix.size() < 8 + bytes) user_error("it ends within its header");
   auto begin = static_cast<int64_t>(8 + bytes);
@@ -183,8 +185,8 @@ std::string print_header(const Header& header) {
   std::string_view name;
   for (const Row& row : kRows)
     if (row.dtype == header.dtype) name = row.text;
-  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}), }}", size_of(header.dtype) > 1 ? '<' : '|', name,
-                                 header.is_fortran ? "True" : "False", shape);
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}), }}",
+                                 size_of(header.dtype) > 1 ? '<' : '|', name, header.is_fortran ? "True" : "False", shape);
   text.append(kMultiple - 1 - (kBefore + text.size()) % kMultiple, ' ');
   text += '\n';
   std::string whole(kMagic);

@@ -7,7 +7,8 @@ namespace strider {
 
 void check_known(DType dtype) {
   int number = static_cast<int>(dtype);
-  if (number >= kDTypeCount) user_error("there is no dtype number {}: the last one is {}", number, name_of(dtype_at(kDTypeCount - 1)));
+  if (number >= kDTypeCount)
+    user_error("there is no dtype number {}: the last one is {}", number, name_of(dtype_at(kDTypeCount - 1)));
 }
 
 int64_t count_elements(const Dims& shape, DType dtype) {

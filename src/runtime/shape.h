@@ -11,7 +11,8 @@ namespace strider {
 
 /// A user error for a dtype that is none of the table's.
 void check_known(DType dtype);
-/// Sizes multiplied; a user error when one is negative, the product times the element size leaves 63 bits, or the dtype is unknown.
+/// Sizes multiplied; a user error when one is negative, the product times the element size leaves 63 bits, or the dtype is
+/// unknown.
 int64_t count_elements(const Dims& shape, DType dtype);
 /// Row-major; of a shape that count_elements() refuses, some strides or other.
 Dims contiguous_strides(const Dims& shape);

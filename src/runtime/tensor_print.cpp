@@ -5,7 +5,8 @@
 //   [[ 0.5, -1.25],
 //    [ 3. ,  4.  ]] f32(2, 2)
 //
-// First the elements that will be shown are gathered, then a format is chosen that fits all of them, then the brackets are written.
+// First the elements that will be shown are gathered, then a format is chosen that fits all of them, then the brackets are
+// written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ void trim_zeros(std::string* fraction) {
 /// The shortest digits, but no more than kPrecision after the point, and all before it.
 Parts positional(DType dtype, uint64_t bits) {
   Digits d = shortest(dtype, bits);
-  std::string text = fmt::format("{:#.{}f}", ir::double_of_bits(dtype, bits), std::clamp(d.after_first - d.exponent, 0, kPrecision));
+  std::string text =
+      fmt::format("{:#.{}f}", ir::double_of_bits(dtype, bits), std::clamp(d.after_first - d.exponent, 0, kPrecision));
   Parts parts{text.substr(0, text.find('.')), text.substr(text.find('.') + 1)};
   trim_zeros(&parts.fraction);
   return parts;

@@ -29,8 +29,8 @@ TensorView::TensorView(void* data, DType dtype, const Dims& shape, const Dims& s
   if (!data) user_error("a tensor of {} of shape {} has no memory: its pointer is null", name_of(dtype), to_string(shape));
   auto address = reinterpret_cast<uintptr_t>(data);
   if (address % static_cast<uintptr_t>(size_of(dtype)) != 0)
-    user_error("a tensor of {} of shape {} lies at {:#x}, which is no multiple of {} bytes", name_of(dtype), to_string(shape), address,
-               size_of(dtype));
+    user_error("a tensor of {} of shape {} lies at {:#x}, which is no multiple of {} bytes", name_of(dtype), to_string(shape),
+               address, size_of(dtype));
 }
 
 int64_t TensorView::size(int axis) const { return shape_[check_axis("size", shape_, axis)]; }
@@ -120,7 +120,8 @@ TensorView TensorView::flip(int axis) const {
 TensorView TensorView::expand(const Dims& shape) const {
   TensorView v = *this;
   int added = shape.rank() - rank();
-  if (added < 0) user_error("expand: a tensor of shape {} does not expand to {}, which has fewer axes", to_string(shape_), to_string(shape));
+  if (added < 0)
+    user_error("expand: a tensor of shape {} does not expand to {}, which has fewer axes", to_string(shape_), to_string(shape));
   v.shape_ = shape;
   v.strides_ = Dims::filled(shape.rank(), 0);
   for (int k = 0; k < shape.rank(); ++k) {

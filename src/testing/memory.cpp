@@ -8,6 +8,8 @@
 #include "backend/backend.h"
 #include "ir/semantics.h"
 
+#include <strider/memory.h>
+
 namespace strider::timing {
 namespace {
 
@@ -48,6 +50,7 @@ TensorView Memory::operand(const OperandText& text, Content content, int slot) {
   int64_t elements = std::max<int64_t>(text.elements(), kPattern);
   if (found == slabs_.end() || found->second.elements() < elements) {
     slabs_.erase(key);
+    release_cache(device_.name());  // so that slabs of former sizes do not pile up
     found = slabs_.emplace(key, make(text.dtype(), content, elements)).first;
   }
   return text.in(found->second.data(), device_);

@@ -35,7 +35,7 @@ const std::vector<std::vector<Shape>> kShapes = {
 const DType kDTypes[] = {DType::Bool, DType::I8,  DType::I16, DType::I32,  DType::I64, DType::U8,  DType::U16,
                          DType::U32,  DType::U64, DType::F16, DType::BF16, DType::F32, DType::F64};
 
-bool is_costly(Op op, DType dtype) { return (op >= Op::Exp && op <= Op::Sigmoid) || (op == Op::Rem && is_float(dtype)); }
+bool is_costly(Op op, DType dtype) { return has(op, ir::Approx) || ((op == Op::Rem || op == Op::Remainder) && is_float(dtype)); }
 
 struct Buffer {
   Node pointer;

@@ -2,6 +2,7 @@
 // The store of freed memory: what is reused, what is given back, what threads and forks see.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,11 +67,13 @@ Got get(MemoryPool& pool, int64_t bytes) {
 void give(MemoryPool& pool, const Got& g) { pool.release(g.memory, g.capacity); }
 
 TEST(MemoryPool, SizesRoundUpByAnEighthAtMost) {
-  for (int64_t bytes : std::vector<int64_t>{0, 1, 511, 512, 513, 4096, 5000, 65537, kMiB - 1, kMiB, kMiB + 1, 100 * kMiB + 1, INT64_MAX - 1, INT64_MAX}) {
+  for (int64_t bytes : std::vector<int64_t>{0, 1, 511, 512, 513, 4096, 5000, 65537, kMiB - 1, kMiB, kMiB + 1, 100 * kMiB + 1,
+                                            INT64_MAX - 1, INT64_MAX}) {
     int64_t size = MemoryPool::size_class(bytes);
     EXPECT_GE(size, bytes);
     EXPECT_EQ(MemoryPool::size_class(size), size) << bytes;
-    EXPECT_LE(static_cast<double>(size), std::max(1.125 * static_cast<double>(bytes) + 1, 512.0 + static_cast<double>(bytes))) << bytes;
+    EXPECT_LE(static_cast<double>(size), std::max(1.125 * static_cast<double>(bytes) + 1, 512.0 + static_cast<double>(bytes)))
+        << bytes;
     EXPECT_GE(size, MemoryPool::size_class(std::max<int64_t>(bytes - 1, 0))) << bytes;
   }
 }
@@ -199,6 +202,25 @@ INSTANTIATE_TEST_SUITE_P(All, TensorMemory, testing::ValuesIn(devices()),
 TEST(TensorMemoryOnTheHost, IsAligned) {
   for (int64_t bytes : {1, 63, 64, 65, 100000, 1 << 23})
     EXPECT_EQ(reinterpret_cast<uintptr_t>(empty({bytes}, {u8, "cpu"}).data()) % 64, 0u) << bytes;
+}
+
+/// Page faults of this thread while a large tensor is made and written.
+int64_t faults_of_a_large_tensor() {
+  auto faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_minflt;
+  };
+  int64_t before = faults();
+  Tensor t = empty({3 * kMiB + 100000}, {u8, "cpu"});  // too small for huge pages
+  std::memset(t.data(), 1, static_cast<size_t>(t.elements()));
+  return faults() - before;
+}
+
+TEST(TensorMemoryOnTheHost, ALargeTensorPaysForItsPagesOnce) {
+  release_cache();
+  int64_t first = faults_of_a_large_tensor();
+  EXPECT_LE(20 * faults_of_a_large_tensor(), std::max<int64_t>(first, 200));
 }
 
 TEST(TensorMemoryOnTheHost, UnknownDevicesAreUserErrors) {

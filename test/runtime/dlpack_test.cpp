@@ -199,8 +199,9 @@ TEST(DLPack, ExportKeepsTheMemoryAlive) {
   DLManagedTensorVersioned* m = to_dlpack(arange(2));
   EXPECT_EQ(m->version.major, 1u);
   EXPECT_EQ(m->flags, 0u);
-  m->deleter(m);
-  m->deleter(nullptr);
+  auto* deleter = m->deleter;
+  deleter(m);
+  deleter(nullptr);
 }
 
 class DLPackOnDevice : public testing::TestWithParam<std::string> {};

@@ -72,8 +72,8 @@ std::string dict(const std::string& descr, const std::string& shape, bool fortra
 
 TEST_F(Npy, WhatNumPyWrites) {
   // numpy.save of numpy.array([[1, -2, 3]], dtype="<i2")
-  std::string bytes = "\x93NUMPY\x01\x00v\x00{'descr': '<i2', 'fortran_order': False, 'shape': (1, 3), }"s + std::string(58, ' ') + "\n" +
-                      "\x01\x00\xfe\xff\x03\x00"s;
+  std::string bytes = "\x93NUMPY\x01\x00v\x00{'descr': '<i2', 'fortran_order': False, 'shape': (1, 3), }"s +
+                      std::string(58, ' ') + "\n" + "\x01\x00\xfe\xff\x03\x00"s;
   ASSERT_EQ(bytes.size(), 128u + 6);
   Tensor x = load_npy(write(bytes));
   EXPECT_EQ(x.dtype(), i16);
@@ -130,8 +130,10 @@ TEST_F(Npy, BigEndian) {
 }
 
 TEST_F(Npy, OtherSpellings) {
-  EXPECT_EQ(load_npy(write(file("{\"shape\":(2L,),'fortran_order':False,'descr':'=u1'}", "\x07\x08"))).to_doubles(), (Numbers{7, 8}));
-  EXPECT_EQ(load_npy(write(file("{ 'descr' : 'u1' , 'fortran_order' : False , 'shape' : ( 1 , 2 ) } \n", "\x07\x08"))).shape(), (Dims{1, 2}));
+  EXPECT_EQ(load_npy(write(file("{\"shape\":(2L,),'fortran_order':False,'descr':'=u1'}", "\x07\x08"))).to_doubles(),
+            (Numbers{7, 8}));
+  EXPECT_EQ(load_npy(write(file("{ 'descr' : 'u1' , 'fortran_order' : False , 'shape' : ( 1 , 2 ) } \n", "\x07\x08"))).shape(),
+            (Dims{1, 2}));
   EXPECT_EQ(load_npy(write(file(dict("|b1", "(3,)"), "\x00\x01\x02"s))).to_bits(), (std::vector<uint64_t>{0, 1, 1}));
   EXPECT_EQ(load_npy(write(file(dict("|u1", "(1,)"), "\x07 and more"))).to_doubles(), (Numbers{7}));
   Tensor half = load_npy(write(file(dict("<V2", "(1,)"), "\xc0\x3f")));
@@ -141,7 +143,8 @@ TEST_F(Npy, OtherSpellings) {
 
 TEST_F(Npy, Versions2And3) {
   for (char major : {'\x02', '\x03'}) {
-    std::string header = dict("<f4", "(1,)"), bytes = "\x93NUMPY"s + major + '\0' + static_cast<char>(header.size()) + "\0\0\0"s + header;
+    std::string header = dict("<f4", "(1,)"),
+                bytes = "\x93NUMPY"s + major + '\0' + static_cast<char>(header.size()) + "\0\0\0"s + header;
     EXPECT_EQ(load_npy(write(bytes + "\0\0\x80\x3f"s)).item(), 1);
   }
 }
@@ -181,7 +184,8 @@ TEST_F(Npy, DamagedFilesAreErrorsThatNameTheFile) {
       {ErrorKind::User, file(dict("<f4", "(1099511627776, 1099511627776)"), "abcd"), "2^63"},
       {ErrorKind::User, file(dict("<f4", "(1099511627776,)"), "abcd"), "needs 4398046511104 bytes, but 4 follow"},
       {ErrorKind::User, file(dict("<f4", "(" + std::string(66, '1') + ")"), ""), "beyond 64 bits"},
-      {ErrorKind::User, file(dict("<f4", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"), "abcd"), "at most 32"},
+      {ErrorKind::User, file(dict("<f4", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"), "abcd"),
+       "at most 32"},
       {ErrorKind::Unsupported, file(dict("<c8", "(1,)"), "abcdefgh"), "its dtype '<c8'"},
       {ErrorKind::Unsupported, file(dict("|O", "(1,)"), "abcdefgh"), "its dtype '|O'"},
       {ErrorKind::Unsupported, file(dict("<U3", "(1,)"), "abcdefgh"), "its dtype '<U3'"},
@@ -216,14 +220,17 @@ TEST_F(Npy, RandomDamageNeverDoesMoreThanThrow) {
 }
 
 TEST_F(Npy, WhatCannotBeOpened) {
-  EXPECT_NE(error_of(ErrorKind::User, [&] { load_npy(path("none.npy")); }).find("none.npy: it cannot be opened: No such file"), std::string::npos);
+  EXPECT_NE(error_of(ErrorKind::User, [&] { load_npy(path("none.npy")); }).find("none.npy: it cannot be opened: No such file"),
+            std::string::npos);
   EXPECT_NE(error_of(ErrorKind::User, [&] { load_npy(folder_); }).find("no regular file"), std::string::npos);
   EXPECT_NE(error_of(ErrorKind::User, [&] { load_npy("/dev/zero"); }).find("no regular file"), std::string::npos);
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_NE(error_of(ErrorKind::User, [&] { load_npy(path("pipe")); }).find("no regular file"), std::string::npos);
   EXPECT_NE(error_of(ErrorKind::User, [&] { save_npy(path("pipe"), zeros({1})); }).find("no regular file"), std::string::npos);
-  EXPECT_NE(error_of(ErrorKind::User, [&] { save_npy("/dev/full", zeros({1})); }).find("/dev/full: it is no regular file"), std::string::npos);
-  EXPECT_NE(error_of(ErrorKind::User, [&] { save_npy(path("no/folder.npy"), zeros({1})); }).find("cannot be written"), std::string::npos);
+  EXPECT_NE(error_of(ErrorKind::User, [&] { save_npy("/dev/full", zeros({1})); }).find("/dev/full: it is no regular file"),
+            std::string::npos);
+  EXPECT_NE(error_of(ErrorKind::User, [&] { save_npy(path("no/folder.npy"), zeros({1})); }).find("cannot be written"),
+            std::string::npos);
   EXPECT_NE(error_of(ErrorKind::User, [&] { save_npy(folder_, zeros({1})); }).find("no regular file"), std::string::npos);
   EXPECT_EQ(files(), 1u);
 }

@@ -119,7 +119,8 @@ class TextOnDevice : public testing::TestWithParam<std::string> {};
 TEST_P(TextOnDevice, IsTheSame) {
   std::string where = GetParam() == "cpu" ? "" : " on " + GetParam();
   EXPECT_EQ(to_string(arange(4).reshape({2, 2}).t().to(GetParam())), "[[0., 2.],\n [1., 3.]] f32(2, 2)" + where);
-  EXPECT_EQ(to_string(arange(1 << 20, {i32, GetParam()})), "[      0,       1,       2, ..., 1048573, 1048574, 1048575] i32(1048576)" + where);
+  EXPECT_EQ(to_string(arange(1 << 20, {i32, GetParam()})),
+            "[      0,       1,       2, ..., 1048573, 1048574, 1048575] i32(1048576)" + where);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TextOnDevice, testing::ValuesIn(devices()),

@@ -125,7 +125,7 @@ constexpr const Row* row_of(Op op) {
 }
 
 /// Ops that pass/decompose.h replaces, and those that keep or convert bits of any dtype.
-constexpr bool is_decomposed(Op op) { return (op >= Op::Exp && op <= Op::Sigmoid) || op == Op::Sign; }
+constexpr bool is_decomposed(Op op) { return has(op, ir::Composed | ir::Approx); }
 constexpr bool takes_any(Op op) { return op == Op::Cast || op == Op::Bitcast || op == Op::Where || op == Op::PtrAdd; }
 
 constexpr bool all_spelled() {

@@ -26,7 +26,9 @@ Handle literal(double value) { return {Handle::Float, 0, std::bit_cast<uint64_t>
 
 double evaluate(OpId op, double a, double b, double c) {
   const uint64_t args[] = {std::bit_cast<uint64_t>(a), std::bit_cast<uint64_t>(b), std::bit_cast<uint64_t>(c)};
-  return std::bit_cast<double>(ir::evaluate(static_cast<ir::Op>(op), DType::F64, DType::F64, args));
+  bool is_bool = ir::info(static_cast<ir::Op>(op)).result == ir::ResultRule::Bool;
+  uint64_t bits = ir::evaluate(static_cast<ir::Op>(op), DType::F64, is_bool ? DType::Bool : DType::F64, args);
+  return is_bool ? static_cast<double>(bits) : std::bit_cast<double>(bits);
 }
 
 namespace {
@@ -130,12 +132,11 @@ Operand as_float(const Operand& a) {
   return Operand(Value(std::bit_cast<double>(widened_bits(h, DType::F64))), a.where);
 }
 
-/// The floor or the ceiling of a / b from the truncated quotient.
-Value corrected(const Value& quotient, const Value& remainder, const Value& divisor, bool up) {
-  if (is_unsigned_int(remainder.dtype())) return up ? quotient + (remainder != 0).to(remainder.dtype()) : quotient;
-  Value same_sign = (remainder < 0) == (divisor < 0);
-  Value step = ((remainder != 0) & (up ? same_sign : ~same_sign)).to(remainder.dtype());
-  return up ? quotient + step : quotient - step;
+/// The ceiling of a / b from the truncated quotient.
+Value rounded_up(const Value& quotient, const Value& remainder, const Value& divisor) {
+  Value inexact = remainder != 0;
+  if (is_signed_int(remainder.dtype())) inexact = inexact & ((remainder < 0) == (divisor < 0));
+  return quotient + inexact.to(remainder.dtype());
 }
 
 }  // namespace
@@ -161,15 +162,14 @@ Value true_divide(const Operand& a, const Operand& b) {
   });
 }
 
-Value round_division(const Operand& a, const Operand& b, bool up) {
+Value ceil_division(const Operand& a, const Operand& b) {
   const Operand* operands[] = {&a, &b};
   return Trace::current().at(a.where, [&] {
     if (!is_integer(a) || !is_integer(b))
-      user_error("{} of {} and {}, expected integers; floats: {}(a / b)", up ? "cdiv" : "floor_div", name_of(a.value.dtype()),
-                 name_of(b.value.dtype()), up ? "ceil" : "floor");
+      user_error("cdiv of {} and {}, expected integers; floats: ceil(a / b)", name_of(a.value.dtype()), name_of(b.value.dtype()));
     DType dtype = common_dtype(operands);
     Value x = a.value.to(dtype, a.where), y = b.value.to(dtype, b.where);
-    return corrected(div(x, y), rem(x, y), y, up);
+    return rounded_up(div(x, y), rem(x, y), y);
   });
 }
 
