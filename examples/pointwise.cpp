@@ -23,5 +23,6 @@ int main() {
 
   std::cout << "The kernel of a + row * 2:\n" << add.source(a, b.t().slice(0, 0, 1), 2);
   st::Stats stats = st::stats();
-  std::cout << "\ncompiles: " << stats.compiles << ", found in memory: " << stats.memory_hits << "\n";
+  std::cout << "\ncompiled: " << stats.compiles << ", loaded from disk: " << stats.disk_hits
+            << ", found in memory: " << stats.memory_hits << "\n";
 }

@@ -16,7 +16,7 @@ constexpr OperatorOf of(const ops::LibraryOperator<F>&) {
   return []() -> const detail::Operator& { return ops::LibraryOperator<F>::get().untyped(); };
 }
 
-// Operators that a user would write; each lives as long as the process.
+// An operator that a user would write; it lives as long as the process.
 template <class Make>
 constexpr OperatorOf own(Make) {
   return []() -> const detail::Operator& {
@@ -25,8 +25,6 @@ constexpr OperatorOf own(Make) {
   };
 }
 
-constexpr auto sine = [] { return pointwise("sin", [](auto x) { return strider::sin(x); }); };
-constexpr auto power = [] { return pointwise("pow", [](auto x, auto y) { return strider::pow(x, y); }); };
 constexpr auto fused = [] {
   return pointwise("fused", [](auto x, auto bias, auto r) { return ops::gelu(x + bias) * 1.5 + r; });
 };
@@ -63,11 +61,11 @@ constexpr Case kLayouts[] = {
 constexpr Case kMaths[] = {
     {"exp", of(ops::exp), {"{t}({n})"}, "{t}({n})", "exp", times_peer(1.2)},
     {"silu", of(ops::silu), {"{t}({n})"}, "{t}({n})", "silu", times_peer(1.2)},
-    {"sin", own(sine), {"{t}({n})"}, "{t}({n})", "sin", times_peer(1.2)},
+    {"sin", of(ops::sin), {"{t}({n})"}, "{t}({n})", "sin", times_peer(1.2)},
     {"tanh", of(ops::tanh), {"{t}({n})"}, "{t}({n})", "tanh", times_peer(2.5)},
     {"gelu (tanh)", of(ops::gelu_tanh), {"{t}({n})"}, "{t}({n})", "gelu_tanh", times_peer(2.5)},
     {"erf", of(ops::erf), {"{t}({n})"}, "{t}({n})", "erf", times_peer(3)},
-    {"pow(x, 2.5)", own(power), {"{t}({n})", "2.5"}, "{t}({n})", "pow", times_peer(2), Content::Positive},
+    {"pow(x, 2.5)", of(ops::pow), {"{t}({n})", "2.5"}, "{t}({n})", "pow", times_peer(2), Content::Positive},
     {"gelu", of(ops::gelu), {"{t}({n})"}, "{t}({n})", "gelu", times_peer(1.1)},
     {"gelu", of(ops::gelu), {"bf16({n})"}, "bf16({n})", "gelu", times_peer(6)},
     {"gelu(x + b) * 1.5 + r", own(fused), {"{t}({r},{c})", "{t}({c})", "{t}({r},{c})"}, "{t}({r},{c})", "fused", times_peer(8)},

@@ -88,7 +88,7 @@ std::string curve_data(std::span<const Row> rows, const std::vector<int>& thread
   for (int t : threads) {
     text += fmt::format("$curve{} << EOD\n", t);
     for (const Row& r : rows)
-      if (is_curve(r) && r.threads == t) text += fmt::format("{} {:.3f} {:.3f}\n", r.elements, r.gbps(), r.copy_gbps());
+      if (r.threads == t) text += fmt::format("{} {:.3f} {:.3f}\n", r.elements, r.gbps(), r.copy_gbps());
     text += "EOD\n";
   }
   return text;
@@ -111,10 +111,18 @@ std::string curve_plot(const std::vector<int>& threads) {
   return text + "\n";
 }
 
-std::vector<int> threads_of_curves(std::span<const Row> rows) {
+/// The curves of the first dtype that has one.
+std::vector<Row> curves_of(std::span<const Row> rows) {
+  std::vector<Row> list;
+  for (const Row& r : rows)
+    if (is_curve(r) && (list.empty() || r.dtype == list[0].dtype)) list.push_back(r);
+  return list;
+}
+
+std::vector<int> threads_of(std::span<const Row> rows) {
   std::vector<int> list;
   for (const Row& r : rows)
-    if (is_curve(r) && std::find(list.begin(), list.end(), r.threads) == list.end()) list.push_back(r.threads);
+    if (std::find(list.begin(), list.end(), r.threads) == list.end()) list.push_back(r.threads);
   return list;
 }
 
@@ -128,10 +136,11 @@ void check_plot(const std::string& path) {
 std::string plot_program(std::span<const Row> rows, const std::string& path, const std::string& title,
                          std::string_view peer_name) {
   std::vector<const Row*> cases = largest_with_roof(rows);
-  std::vector<int> threads = threads_of_curves(rows);
+  std::vector<Row> curves = curves_of(rows);
+  std::vector<int> threads = threads_of(curves);
   int pictures = !cases.empty() + !threads.empty();
   if (pictures == 0) user_error("--plot {}: none of these suites has a bandwidth to draw", path);
-  std::string text = case_data(cases) + curve_data(rows, threads);
+  std::string text = case_data(cases) + curve_data(curves, threads);
   std::string terminal = fmt::format(fmt::runtime(format_of(path)->terminal), 1100, 80 + 430 * pictures);
   text += fmt::format("set terminal {}\nset output {}\n", terminal, quoted(path));
   text += fmt::format("set grid y lc rgb '#dddddd'\nset border 3\nset multiplot layout {},1 title {}\n", pictures, quoted(title));
