@@ -25,6 +25,10 @@ struct LibraryOperator {
   auto operator()(const A&... arguments) const {
     return get()(arguments...);
   }
+  template <class... A>
+  PreparedCall prepare(const A&... arguments) const {
+    return get().prepare(arguments...);
+  }
 };
 
 namespace schemas {

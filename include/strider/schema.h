@@ -35,6 +35,12 @@ struct Schema {
   std::vector<std::string> names = {};        // of the arguments: for messages, sources, and st::arg(name, number)
   std::vector<PromotionRule> promotion = {};  // one for each output; left out: Default over all tensors, see docs/promotion.md
   std::vector<std::pair<std::string, Argument>> defaults = {};  // numbers of arguments that a call may leave out
+
+  /// How an argument is called in messages and in sources.
+  std::string name_of(size_t argument) const {
+    bool is_named = argument < names.size() && !names[argument].empty();
+    return is_named ? names[argument] : "in" + std::to_string(argument);
+  }
 };
 
 }  // namespace v0

@@ -29,12 +29,21 @@ std::unique_ptr<Executable> Compilation::from_disk() const {
 std::unique_ptr<Executable> Compilation::compile(const ir::Function& prepared) const {
   return on_deep_stack([&] {
     Binary binary = compiler_for(target_).compile(pass::lower(prepared, target_), target_);
-    if (!cache_) return device_->load(binary);
-    binary = device_->finished(std::move(binary));
-    auto executable = device_->load(binary);
-    cache_->store(key_, binary);  // what does not load is not kept
-    return executable;
+    return cache_ ? load_and_keep(binary) : device_->load(binary);
   });
+}
+
+/// What does not load is not kept, and where the device fails to finish code for the disk, it may yet load it.
+std::unique_ptr<Executable> Compilation::load_and_keep(const Binary& binary) const {
+  Binary finished;
+  try {
+    finished = device_->finished(binary);
+  } catch (const Error&) {
+    return device_->load(binary);
+  }
+  auto executable = device_->load(finished);
+  cache_->store(key_, finished);
+  return executable;
 }
 
 std::unique_ptr<Executable> compile(const ir::Function& tile, Device& device) {

@@ -25,6 +25,8 @@ class Compilation {
   std::unique_ptr<Executable> compile(const ir::Function& prepared) const;
 
  private:
+  std::unique_ptr<Executable> load_and_keep(const Binary& binary) const;
+
   Device* device_;
   Target target_;
   std::shared_ptr<DiskCache> cache_;  // null: there is none

@@ -242,7 +242,14 @@ struct DiskCache::File {
   timespec used;
 };
 
-DiskCache::DiskCache(std::string folder, int64_t limit_bytes) : folder_(std::move(folder)), limit_(limit_bytes) {
+/// A slash at the end would follow a link.
+static std::string without_last_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+DiskCache::DiskCache(std::string folder, int64_t limit_bytes)
+    : folder_(without_last_slashes(std::move(folder))), limit_(limit_bytes) {
   open();
   refusal_ = wrong_with_folder();
   if (!refusal_.empty()) warn(refusal_);
@@ -275,7 +282,8 @@ std::optional<Binary> DiskCache::find(const DiskKey& key) {
   std::string name = key.name();
   Descriptor file(::openat(directory_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file < 0) {
-    if (errno != ENOENT) discard(name, errno == ELOOP ? "it is a symbolic link" : reason());
+    if (errno == ELOOP) discard(name, "it is a symbolic link");
+    else if (errno != ENOENT) warn(not_used(name, reason()));  // out of descriptors, perhaps: the entry may be good
     return std::nullopt;
   }
   struct stat s;
@@ -290,9 +298,13 @@ std::optional<Binary> DiskCache::find(const DiskKey& key) {
   return binary;
 }
 
+std::string DiskCache::not_used(const std::string& name, std::string_view why) const {
+  return fmt::format("the cache entry {}/{} is not used: {}", folder_, name, why);
+}
+
 /// Removes what cannot be an entry from the place of one.
 void DiskCache::discard(const std::string& name, std::string_view why) {
-  warn(fmt::format("the cache entry {}/{} is not used: {}", folder_, name, why));
+  warn(not_used(name, why));
   if (::unlinkat(directory_, name.c_str(), 0) != 0 && errno == EISDIR) ::unlinkat(directory_, name.c_str(), AT_REMOVEDIR);
 }
 
@@ -417,7 +429,7 @@ std::string disk_cache_folder() {
 std::shared_ptr<DiskCache> disk_cache() {
   static std::mutex& mutex = *new std::mutex;
   static auto& current = *new std::shared_ptr<DiskCache>;
-  std::string folder = disk_cache_folder();
+  std::string folder = without_last_slashes(disk_cache_folder());
   int64_t limit = limit_from_settings();
   if (folder.empty() || text_of_setting("STRIDER_CACHE") == "0") return nullptr;
   std::lock_guard lock(mutex);

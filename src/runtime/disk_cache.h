@@ -61,6 +61,7 @@ class DiskCache {
   void each_file(F&& f) const;
   bool write(const std::string& name, std::string_view bytes);
   void make_room(const DiskKey& added, int64_t bytes);
+  std::string not_used(const std::string& name, std::string_view why) const;
   void discard(const std::string& name, std::string_view why);
 
   const std::string folder_;

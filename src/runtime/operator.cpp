@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of an operator: arguments -> operands -> plan -> table -> launch.
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "base/error.h"
-#include "front/trace/scalar.h"
 #include "ir/print.h"
 #include "pointwise/instantiate.h"
+#include "pointwise/schema.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
 #include "runtime/generate.h"
@@ -56,18 +53,6 @@ DType number_dtype(const Argument& a) {
     case Argument::Unsigned: return DType::U64;
     default: return DType::F64;
   }
-}
-
-size_t index_of(const OperatorDecl& op, std::string_view name) {
-  for (size_t k = 0; k < op.schema.names.size(); ++k)
-    if (op.schema.names[k] == name) return k;
-  user_error("there is no argument {}; the arguments: {}", name, fmt::join(op.schema.names, ", "));
-}
-
-const Argument& default_number(const OperatorDecl& op, size_t argument) {
-  for (const auto& [name, number] : op.schema.defaults)
-    if (argument < op.schema.names.size() && op.schema.names[argument] == name) return number;
-  user_error("argument {} is missing", front::name_of(op, argument));
 }
 
 /// The arguments of one call, sorted out.
@@ -126,7 +111,7 @@ class Call {
       if (operand(k).role != Role::Scalar) continue;
       const planner::ArgumentTyping& t = typing.arguments[k];
       if (!fits(*inputs_[k], t.rounded))
-        user_error("argument {} is {}, which does not fit {}", front::name_of(op_, k), text_of(*inputs_[k]), name_of(t.rounded));
+        user_error("argument {} is {}, which does not fit {}", op_.schema.name_of(k), text_of(*inputs_[k]), name_of(t.rounded));
       operands_[op_.outputs + k].dtype = t.passed;
       scalars_[op_.outputs + k] = passed_bits(*inputs_[k], t.rounded, t.passed);
     }
@@ -138,7 +123,7 @@ class Call {
     for (size_t k = 0; k < op_.arguments; ++k) {
       const planner::ArgumentTyping& t = typing.arguments[k];
       if (operand(k).role != Role::Scalar) continue;
-      all.push_back({k, front::name_of(op_, k), inputs_[k]->kind(), t.rounded, t.passed});
+      all.push_back({k, op_.schema.name_of(k), inputs_[k]->kind(), t.rounded, t.passed});
       if (!plan.empty) all.back().slot = planner::slot_of_scalar(plan.key, static_cast<int>(op_.outputs + k));
     }
     return all;
@@ -169,12 +154,12 @@ class Call {
     for (size_t k = 0; k < arguments.size(); ++k) {
       bool by_name = !arguments[k].name().empty();
       if (!by_name && k > 0 && !arguments[k - 1].name().empty()) user_error("argument {} follows one that is given by name", k);
-      size_t index = by_name ? index_of(op_, arguments[k].name()) : k;
-      if (inputs_[index]) user_error("argument {} is given twice", front::name_of(op_, index));
+      size_t index = by_name ? planner::index_of(op_.schema, arguments[k].name()) : k;
+      if (inputs_[index]) user_error("argument {} is given twice", op_.schema.name_of(index));
       inputs_[index] = &arguments[k];
     }
     for (size_t k = 0; k < op_.arguments; ++k)
-      if (!inputs_[k]) inputs_[k] = &default_number(op_, k);
+      if (!inputs_[k]) inputs_[k] = &planner::default_of(op_.schema, k);
   }
 
   void add_input(size_t k) {
@@ -184,7 +169,7 @@ class Call {
     if (a.is_number()) {
       operands_[index] = {Role::Scalar, number_dtype(a), nullptr, nullptr, nullptr};
     } else if (a.kind() != Argument::Tensor || only_number) {
-      user_error("argument {} is {}, expected {}", front::name_of(op_, k),
+      user_error("argument {} is {}, expected {}", op_.schema.name_of(k),
                  a.kind() == Argument::Tensor ? "a tensor" : "an output", only_number ? "a number" : "a tensor or a number");
     } else {
       use_device(a.view());
@@ -214,53 +199,13 @@ class Call {
 
 }  // namespace
 
-namespace {
-
-void check_rules(const OperatorDecl& op) {
-  const auto& rules = op.schema.promotion;
-  if (!rules.empty() && rules.size() != op.outputs)
-    user_error("there are {} promotion rules, expected one for each of its {} outputs", rules.size(), op.outputs);
-  for (size_t k = 0; k < rules.size(); ++k) {
-    if (rules[k].arguments.empty()) user_error("the promotion rule of output {} names no arguments", k);
-    for (int argument : rules[k].arguments)
-      if (argument < 0 || static_cast<size_t>(argument) >= op.arguments)
-        user_error("the promotion rule of output {} names argument {}, of {}", k, argument, op.arguments);
-  }
-}
-
-void check_defaults(const OperatorDecl& op) {
-  for (const auto& [name, number] : op.schema.defaults) {
-    index_of(op, name);
-    if (!number.is_number()) user_error("the default of argument {} is no number", name);
-  }
-}
-
-void check_names(const OperatorDecl& op) {
-  const auto& names = op.schema.names;
-  if (names.size() > op.arguments) user_error("{} arguments are named, the lambda takes {}", names.size(), op.arguments);
-  for (size_t k = 0; k < names.size(); ++k)
-    if (!names[k].empty() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(k), names[k]) != names.begin() + static_cast<std::ptrdiff_t>(k))
-      user_error("two arguments are called {}", names[k]);
-}
-
-void check_schema(const OperatorDecl& op) {
-  size_t named = op.schema.is_tensor.size();
-  if (named != 0 && named != op.arguments)
-    user_error("is_tensor names {} arguments, the lambda takes {}", named, op.arguments);
-  check_names(op);
-  check_defaults(op);
-  check_rules(op);
-}
-
-}  // namespace
-
 struct Operator::Impl {
   OperatorDecl decl;
   Cache<const Typing*> typings;  // by the arguments' types
   Cache<Executable> kernels;     // by device, typing and key
 
   explicit Impl(OperatorDecl d) : decl(std::move(d)) {
-    naming("operator", decl.name, [&] { check_schema(decl); });
+    naming("operator", decl.name, [&] { planner::check_schema(decl.schema, decl.arguments, decl.outputs); });
   }
 
   const Typing& typing(const Call& call) {
@@ -300,11 +245,11 @@ Values Operator::apply(std::span<const Value> arguments) const { return apply_to
 const OperatorDecl& Operator::declaration() const { return impl_->decl; }
 
 size_t Operator::argument_named(std::string_view name) const {
-  return naming("operator", impl_->decl.name, [&] { return index_of(impl_->decl, name); });
+  return naming("operator", impl_->decl.name, [&] { return planner::index_of(impl_->decl.schema, name); });
 }
 
 const Argument& Operator::default_of(size_t argument) const {
-  return naming("operator", impl_->decl.name, [&]() -> const Argument& { return default_number(impl_->decl, argument); });
+  return naming("operator", impl_->decl.name, [&]() -> const Argument& { return planner::default_of(impl_->decl.schema, argument); });
 }
 
 std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {

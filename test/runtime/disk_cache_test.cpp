@@ -193,7 +193,7 @@ std::string refusal(const fs::path& folder) {
   EXPECT_FALSE(cache.find(number(1)));
   EXPECT_EQ(cache.contents().entries, 0);
   std::string text = cache.refusal();
-  if (size_t at = text.find(folder.string()); at != std::string::npos) text.erase(at, folder.string().size() + 1);
+  if (size_t at = text.find(cache.folder()); at != std::string::npos) text.erase(at, cache.folder().size() + 1);
   return text;
 }
 
@@ -212,6 +212,7 @@ TEST(DiskCacheRefuses, LinksAndFiles) {
   fs::create_directory(parent / "real");
   fs::create_directory_symlink(parent / "real", folder.path());
   EXPECT_EQ(refusal(folder.path()), "the cache folder cannot be opened: Not a directory");
+  EXPECT_EQ(refusal(folder.path() / ""), "the cache folder cannot be opened: Not a directory") << "with a slash at the end";
   EXPECT_TRUE(fs::is_empty(parent / "real"));
   std::ofstream(parent / "file") << "text";
   EXPECT_EQ(refusal(parent / "file"), "the cache folder cannot be opened: Not a directory");
@@ -575,6 +576,19 @@ TEST(NoPlaceToWrite, DiskFull) {
   EXPECT_EQ(lines(text), 1) << text;
   EXPECT_NE(text.find("nothing can be written to the cache folder"), std::string::npos) << text;
   EXPECT_TRUE(cache.files().empty());
+}
+
+/// An entry that cannot be opened now is kept.
+TEST(NoPlaceToWrite, NoDescriptorIsLeft) {
+  CacheFolder cache;
+  EXPECT_EQ(outcome(2), "compiled 42");
+  std::string text = warnings_of([] {
+    rlimit limit{3, 3};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    return outcome(2) == "compiled 42";
+  });
+  EXPECT_EQ(lines(text), 1) << text;
+  EXPECT_EQ(outcome(2), "loaded 42");
 }
 
 TEST(NoPlaceToWrite, TheFolderIsRemovedInBetween) {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 
 #include "base/thread_pool.h"
@@ -76,6 +77,25 @@ TEST_F(Fork, TheChildFindsWhatTheParentCompiled) {
 TEST_F(Fork, ChildrenOfChildren) {
   ASSERT_TRUE(is_right(times(2)(x), 2));
   EXPECT_EQ(in_child([&] { return is_right(times(3)(x), 3) && in_child([&] { return is_right(times(4)(x), 4); }) == 0; }), 0);
+}
+
+int64_t threads_of_this_process() {
+  namespace fs = std::filesystem;
+  return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+}
+
+/// A child has no threads yet, so it shows which launches want any.
+TEST_F(Fork, SmallLaunchesWakeNoThread) {
+  Environment four("STRIDER_THREADS", "4");
+  EXPECT_EQ(in_child([&] {
+              auto op = times(2);
+              st::Tensor small = st::arange(8), matrix = st::arange(32).reshape({4, 8}).t();
+              for (int k = 0; k < 100; ++k) op(small), op(matrix);
+              if (threads_of_this_process() != 1) return false;
+              op(x);
+              return threads_of_this_process() == 4;
+            }),
+            0);
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "base/error.h"
 #include "runtime/stats.h"
+#include "support/cache_folder.h"
 
 namespace strider {
 namespace {
@@ -35,9 +37,16 @@ class SlowDevice final : public Device {
   void copy_out(void* h, const void* d, int64_t n) override { cpu_.copy_out(h, d, n); }
   void fill_zero(void* d, int64_t n) override { cpu_.fill_zero(d, n); }
   void synchronize() override {}
+  Binary finished(Binary binary) override {
+    if (refuses_to_finish) driver_error("no finished code today");
+    ++finishes;
+    return binary;
+  }
+  std::string driver_version() const override { return version; }
 
-  std::atomic<int> quick{0}, fast{0};
-  std::atomic<bool> holds_fast{false}, refuses_fast{false};
+  std::atomic<int> quick{0}, fast{0}, finishes{0};
+  std::atomic<bool> holds_fast{false}, refuses_fast{false}, refuses_to_finish{false};
+  std::string version = "1";
 
  private:
   Device& cpu_ = device_named("cpu");
@@ -128,6 +137,57 @@ TEST(TiersDeathTest, AProcessEndsWhileFastCodeIsCompiled) {
         std::exit(0);
       },
       testing::ExitedWithCode(0), "");
+}
+
+/// Loads the code of twice() for the device, waits until all is there, and gives what it compiled.
+int64_t compiles_for(SlowDevice& device) {
+  int64_t before = counters().compiles.sum();
+  auto code = compile_in_tiers(twice(), device);
+  finish_background();
+  expect_twice(*code);
+  return counters().compiles.sum() - before;
+}
+
+TEST(TiersOnDisk, FastCodeIsLoadedAtOnce) {
+  test::CacheFolder cache;
+  SlowDevice &first = slow_device(), &second = slow_device();
+  EXPECT_EQ(compiles_for(first), 1);
+  EXPECT_EQ(cache.files().size(), 2u) << "quick and fast code";
+  EXPECT_EQ(first.finishes, 2);
+  EXPECT_EQ(compiles_for(second), 0);
+  EXPECT_EQ(second.quick, 0);
+  EXPECT_EQ(second.fast, 1);
+  EXPECT_EQ(second.finishes, 0);
+}
+
+TEST(TiersOnDisk, QuickCodeAloneIsOfUseToo) {
+  test::CacheFolder cache;
+  SlowDevice &first = slow_device(), &second = slow_device();
+  first.refuses_fast = true;
+  EXPECT_EQ(compiles_for(first), 1);
+  EXPECT_EQ(cache.files().size(), 1u);
+  EXPECT_EQ(compiles_for(second), 1) << "the fast code";
+  EXPECT_EQ(second.quick, 1);
+  EXPECT_EQ(second.finishes, 1);
+  EXPECT_EQ(second.fast, 1);
+}
+
+TEST(TiersOnDisk, AnotherDriverHasOtherCode) {
+  test::CacheFolder cache;
+  SlowDevice &first = slow_device(), &second = slow_device();
+  second.version = "2";
+  EXPECT_EQ(compiles_for(first), 1);
+  EXPECT_EQ(compiles_for(second), 1);
+  EXPECT_EQ(cache.files().size(), 4u);
+}
+
+TEST(TiersOnDisk, WhatCannotBeFinishedIsLoadedAsItIs) {
+  test::CacheFolder cache;
+  SlowDevice& device = slow_device();
+  device.refuses_to_finish = true;
+  EXPECT_EQ(compiles_for(device), 1);
+  EXPECT_EQ(device.fast, 1);
+  EXPECT_TRUE(cache.files().empty());
 }
 
 TEST(Tiers, SettingTurnsThemOff) {

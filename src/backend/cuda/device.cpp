@@ -91,12 +91,14 @@ CudaModule load_module(const Binary& binary) {
 
 /// PTX to code for the current device.
 std::vector<char> link(const Binary& binary) {
+  std::string ptx(binary.code.begin(), binary.code.end());
+  CompilerOptions options(binary);  // the link writes to them until it is destroyed
   struct Link {
     CudaLink handle = nullptr;
-    ~Link() { cuda_driver().link_destroy.result(handle); }
+    ~Link() {
+      if (handle) cuda_driver().link_destroy.result(handle);
+    }
   } link;
-  std::string ptx(binary.code.begin(), binary.code.end());
-  CompilerOptions options(binary);
   void* code = nullptr;
   size_t bytes = 0;
   options.explaining([&] {

@@ -26,18 +26,12 @@ ir::Value output(Trace& trace, const Value& value, DType literal) {
 
 }  // namespace
 
-std::string name_of(const detail::OperatorDecl& op, size_t argument) {
-  const auto& names = op.schema.names;
-  if (argument < names.size() && !names[argument].empty()) return names[argument];
-  return fmt::format("in{}", argument);
-}
-
 ir::Function trace_scalar(const detail::OperatorDecl& op, const ScalarTypes& types) {
   Trace trace("operator", op.name, operator_dialect(types.literal));
   detail::Values values;
   std::vector<ir::Value> parameters;
   for (size_t k = 0; k < types.declared.size(); ++k)
-    parameters.push_back(trace.b.param(ir::Type::scalar(types.declared[k]), {.name = name_of(op, k)}));
+    parameters.push_back(trace.b.param(ir::Type::scalar(types.declared[k]), {.name = op.schema.name_of(k)}));
   for (size_t k = 0; k < parameters.size(); ++k) values.push_back(trace.wrap(trace.b.cast(parameters[k], types.computed[k])));
   std::vector<ir::Value> outputs;
   for (const Value& v : op.body(values)) outputs.push_back(output(trace, v, types.literal));

@@ -21,7 +21,4 @@ struct ScalarTypes {
 /// Runs the operator's body on values.
 ir::Function trace_scalar(const detail::OperatorDecl& op, const ScalarTypes& types);
 
-/// How an argument is called in messages and in programs.
-std::string name_of(const detail::OperatorDecl& op, size_t argument);
-
 }  // namespace strider::front
