@@ -163,7 +163,7 @@ std::string dtypes_text(const Inspection& i) {
   for (size_t k = 0; k < op.arguments; ++k) {
     const planner::ArgumentTyping& t = i.typing.arguments[k];
     std::string from = t.passed == t.computed ? "" : fmt::format("{} as ", name_of(t.passed));
-    arguments.push_back(fmt::format("{} {}{}", front::name_of(op, k), from, name_of(t.computed)));
+    arguments.push_back(fmt::format("{} {}{}", op.schema.name_of(k), from, name_of(t.computed)));
   }
   std::vector<std::string_view> results;
   for (DType dtype : i.typing.results) results.push_back(name_of(dtype));
@@ -174,7 +174,7 @@ std::string plan_text(const Inspection& i) {
   const detail::OperatorDecl& op = i.op.declaration();
   std::vector<std::string> names;
   for (size_t k = 0; k < op.outputs; ++k) names.push_back(fmt::format("output {}", k));
-  for (size_t k = 0; k < op.arguments; ++k) names.push_back(front::name_of(op, k));
+  for (size_t k = 0; k < op.arguments; ++k) names.push_back(op.schema.name_of(k));
   return dtypes_text(i) + planner::describe(i.plan, names);
 }
 
