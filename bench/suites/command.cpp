@@ -26,7 +26,8 @@ constexpr const char* kAbout =
     "between the 20th and the 80th percentile. A sample is a batch of calls of 3 ms or more by the steady clock, from an idle\n"
     "device to an idle device; successive calls go round three sets of tensors, unless one is far larger than any cache.\n"
     "GB/s counts each input and output once. copy is Strider's identity kernel on f32 moving as many bytes with the same kind\n"
-    "of stores, and 'of copy' is GB/s by its GB/s; memcpy is the C library's, each thread copying one part.\n"
+    "of stores, and 'of copy' is GB/s by its GB/s; memcpy is the C library's, each thread copying one part. Quotients are\n"
+    "medians over rounds, in each of which both were timed.\n"
     "Large tensors have 2^24 and 2^27 elements (2^26 on a GPU). The compile suite times single calls, each of a new operator;\n"
     "processor is what all threads of the process worked meanwhile. --plot needs gnuplot.";
 

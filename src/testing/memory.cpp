@@ -36,7 +36,10 @@ std::vector<char> pattern(DType dtype, Content content) {
 
 Tensor Memory::make(DType dtype, Content content, int64_t elements) const {
   Tensor slab = empty({elements}, {dtype, device_.name()});
-  if (content == Content::None) return slab;
+  if (content == Content::None) {
+    device_.fill_zero(slab.data(), elements * size_of(dtype));  // so that no call pays for the first touch of its pages
+    return slab;
+  }
   std::vector<char> bytes = pattern(dtype, content);
   auto total = elements * size_of(dtype);
   for (int64_t done = 0; done < total; done += static_cast<int64_t>(bytes.size()))

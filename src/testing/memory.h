@@ -8,7 +8,7 @@
 
 namespace strider::timing {
 
-enum class Content : uint8_t { Normal, Positive, None };  // normally distributed, their magnitudes, whatever was there
+enum class Content : uint8_t { Normal, Positive, None };  // normally distributed, their magnitudes, whatever calls left there
 
 class Memory {
  public:

@@ -41,9 +41,10 @@ struct Row {
   double milliseconds() const { return times.median() * 1e3; }
   double gbps() const { return gigabytes_per_second(bytes, times); }
   double copy_gbps() const { return gigabytes_per_second(bytes, copy); }
-  double fraction() const { return gbps() / copy_gbps(); }
-  double times_peer() const { return peer.median() / times.median(); }
-  double of_reference() const { return reference.median() / times.median(); }
+  // Quotients are medians over rounds, so that what slows a whole round down does not count.
+  double fraction() const { return ratio(copy, times); }
+  double times_peer() const { return ratio(peer, times); }
+  double of_reference() const { return ratio(reference, times); }
 };
 
 }  // namespace strider::timing

@@ -9,7 +9,6 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "commands.h"
-#include "front/trace/scalar.h"
 #include "ir/print.h"
 #include "ops/builtins.h"
 #include "pass/pipeline.h"
