@@ -37,8 +37,8 @@ namespace {
 std::string text_of(const Target& t) {
   const auto& [name, back_end, isa, triple, processor, features, vector_bytes, interleave, max_threads, warp, scratch_limit,
                unroll_slots, local_in_scratch, masked_blocks, streaming_stores, in_tiers, quick] = t;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", name, back_end, static_cast<int>(isa), triple, processor,
-                     features, vector_bytes, interleave, max_threads, warp, scratch_limit, unroll_slots, local_in_scratch,
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", name, back_end, static_cast<int>(isa), triple,
+                     processor, features, vector_bytes, interleave, max_threads, warp, scratch_limit, unroll_slots, local_in_scratch,
                      masked_blocks, streaming_stores, in_tiers, quick);
 }
 

@@ -117,7 +117,8 @@ TEST(Bounds, OtherIndicesAreLeftAlone) {
 Function matrix_program() {
   Builder b("matrix");
   Value y = b.param(Type::pointer(DType::I32), {.name = "y"});
-  Value rows = b.param(Type::scalar(DType::I32), {.name = "rows"}), columns = b.param(Type::scalar(DType::I32), {.name = "columns"});
+  Value rows = b.param(Type::scalar(DType::I32), {.name = "rows"});
+  Value columns = b.param(Type::scalar(DType::I32), {.name = "columns"});
   Value i = b.arange(DType::I32, 0, 16), j = b.arange(DType::I32, 0, 16);
   Value in_rows = b.expand_dims(b.binary(Op::Lt, i, b.broadcast(rows, {16})), 1);
   Value in_columns = b.expand_dims(b.binary(Op::Lt, j, b.broadcast(columns, {16})), 0);

@@ -35,8 +35,9 @@ namespace st = strider;
 
 ir::Function sample(const char* constant = "1.0", const char* name = "f", const char* parameter = "x") {
   return ir::parse(fmt::format(
-      "kernel {}(%{}: *f32) {{\n  %0 = load %{} : f32\n  %1 = const {} : f32\n  %2 = add %0, %1 : f32\n  store %{}, %2\n}}\n", name,
-      parameter, parameter, constant, parameter));
+      "kernel {}(%{}: *f32) {{\n"
+      "  %0 = load %{} : f32\n  %1 = const {} : f32\n  %2 = add %0, %1 : f32\n  store %{}, %2\n}}\n",
+      name, parameter, parameter, constant, parameter));
 }
 
 TEST(DiskKey, IsOfWhatDecidesTheCode) {
@@ -64,12 +65,15 @@ TEST(DiskKey, PlacesInTheSourceMakeNoDifference) {
 /// Case G7: nothing that shapes code is left out.
 TEST(DiskKey, EveryPropertyOfTheTargetCounts) {
   const std::function<void(Target&)> changes[] = {
-      [](Target& t) { t.name += "x"; },           [](Target& t) { t.back_end += "x"; },      [](Target& t) { t.isa = Isa::Nvptx; },
-      [](Target& t) { t.triple += "x"; },         [](Target& t) { t.processor += "x"; },     [](Target& t) { t.features += "+x"; },
-      [](Target& t) { t.vector_bytes *= 2; },     [](Target& t) { t.interleave += 1; },      [](Target& t) { t.max_threads += 1; },
-      [](Target& t) { t.warp += 1; },             [](Target& t) { t.scratch_limit += 1; },   [](Target& t) { t.unroll_slots += 1; },
-      [](Target& t) { t.local_in_scratch ^= 1; }, [](Target& t) { t.masked_blocks ^= 1; },   [](Target& t) { t.streaming_stores ^= 1; },
-      [](Target& t) { t.in_tiers ^= 1; },         [](Target& t) { t.quick ^= 1; },
+      [](Target& t) { t.name += "x"; },           [](Target& t) { t.back_end += "x"; },
+      [](Target& t) { t.isa = Isa::Nvptx; },      [](Target& t) { t.triple += "x"; },
+      [](Target& t) { t.processor += "x"; },      [](Target& t) { t.features += "+x"; },
+      [](Target& t) { t.vector_bytes *= 2; },     [](Target& t) { t.interleave += 1; },
+      [](Target& t) { t.max_threads += 1; },      [](Target& t) { t.warp += 1; },
+      [](Target& t) { t.scratch_limit += 1; },    [](Target& t) { t.unroll_slots += 1; },
+      [](Target& t) { t.local_in_scratch ^= 1; }, [](Target& t) { t.masked_blocks ^= 1; },
+      [](Target& t) { t.streaming_stores ^= 1; }, [](Target& t) { t.in_tiers ^= 1; },
+      [](Target& t) { t.quick ^= 1; },
   };
   std::vector<std::string> names{disk_key(sample(), host_target(), "").name()};
   for (const auto& change : changes) {
@@ -334,7 +338,8 @@ TEST(DiskCacheOfOperators, ValuesOfScalarsCompileOnce) {
   auto axpy = st::pointwise("axpy", [](auto s, auto x, auto y) { return s * x + y; });
   st::reset_stats();
   for (double s : {1.0, 5.0, 16.0, 17.0, 1.0})
-    EXPECT_EQ(axpy(s, st::tensor<float>({2, 3}), st::tensor<float>({10, 20})).to_doubles(), (std::vector<double>{2 * s + 10, 3 * s + 20}));
+    EXPECT_EQ(axpy(s, st::tensor<float>({2, 3}), st::tensor<float>({10, 20})).to_doubles(),
+              (std::vector<double>{2 * s + 10, 3 * s + 20}));
   EXPECT_EQ(st::stats().compiles, 1);
 }
 

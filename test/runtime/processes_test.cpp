@@ -37,7 +37,8 @@ TEST(Processes, DISABLED_Child) {
   bool right = true;
   for (int k = 0; k < number_from("STRIDER_TEST_KERNELS", 1); ++k) {
     auto op = st::pointwise("child", [k](auto x, auto y) { return x * (k + 2) + y; });
-    right &= op(st::tensor<float>({3, 4}), st::tensor<float>({10, 20})).to_doubles() == std::vector<double>{3.0 * k + 16, 4.0 * k + 28};
+    st::Tensor x = st::tensor<float>({3, 4}), y = st::tensor<float>({10, 20});
+    right &= op(x, y).to_doubles() == std::vector<double>{3.0 * k + 16, 4.0 * k + 28};
   }
   st::Stats s = st::stats();
   std::ofstream(std::getenv("STRIDER_TEST_REPORT")) << fmt::format("{:d} {} {}", right, s.compiles, s.disk_hits);

@@ -126,7 +126,8 @@ std::optional<ir::Value> LaneProgram::slots_below(Value mask, int axis) {
   auto step = lane_step(f_, index);
   Value bound = known_scalar(f_.operand(mask, swapped ? 0 : 1));
   constexpr int64_t kMostRise = 1 << 30;  // more than half of the range of i32 could wrap unseen
-  if (!step || *step < 1 || *step >= kMaxElements || *step * layout.space[axis] > kMostRise || !bound.valid()) return std::nullopt;
+  if (!step || *step < 1 || *step >= kMaxElements || *step * layout.space[axis] > kMostRise) return std::nullopt;
+  if (!bound.valid()) return std::nullopt;
   auto first = first_index(index);
   if (!first) return std::nullopt;
   auto number = [&](int64_t n) { return b_.constant_int(Type::scalar(dtype), n); };
