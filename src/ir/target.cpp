@@ -75,6 +75,7 @@ Target gpu_target(const GpuModel& model) {
   t.masked_blocks = false;
   t.in_tiers = true;
   t.streaming_stores = false;
+  t.deinterleaves = false;
   return t;
 }
 

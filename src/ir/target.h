@@ -25,6 +25,7 @@ struct Target {
   int unroll_slots = 8;          // nests of up to so many vectors a thread are written out; longer ones are loops
   bool local_in_scratch = true;  // long private arrays live in scratch (never on a CPU's stack)
   bool masked_blocks = true;     // masked vector accesses exist; else they become branches
+  bool deinterleaves = true;     // two blocks and a shuffle load every second element sooner than one by one
   bool streaming_stores = true;
   bool in_tiers = false;         // loading code is slow: operators first run as quick code (runtime/tiers)
   bool quick = false;            // code should compile soon rather than run fast

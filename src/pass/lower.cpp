@@ -24,19 +24,20 @@ namespace {
 
 constexpr int kMostLanes = 64;
 constexpr int kMostVectorBytes = 128;  // of the widest type, when the vector is chosen for the narrowest
-constexpr int kScatteredLanes = 8;     // where narrow elements lie apart: processors gather words, anything less goes one by one
+constexpr int kScatteredLanes = 8;     // where elements lie apart and go one by one
 constexpr int kVectorsPerThread = 4;   // of the largest tile
 constexpr int64_t kUsualThreads = 128;
 constexpr int64_t kLongProgram = 120;  // operations on tiles, in both copies of a split body
 
 bool is_tile(const Type& t) { return !t.is_void && t.shape.rank() > 0; }
 
-/// True if the elements of an access do not follow each other along its last axis, as far as is known.
-bool is_scattered(const Function& f, Value pointer) {
+/// True if the elements of an access do not follow each other along its last axis, as far as is known. Loads of every second
+/// element do: lanes/memory.cpp.
+bool is_scattered(const Function& f, Value pointer, bool reads) {
   int last = f.type(pointer).shape.rank() - 1;
   if (f.type(pointer).shape[last] == 1 || is_large(f, pointer)) return false;
   auto step = step_along(f, pointer, last);
-  return !step || std::abs(*step) > 1;
+  return !step || std::abs(*step) > (reads ? 2 : 1);
 }
 
 /// Lanes of a vector: as many as fill one access of the narrowest type in memory, without making the widest type too wide.
@@ -49,7 +50,7 @@ int choose_lanes(const Function& f, const Target& target) {
     staged |= (n.flags & kStaged) != 0;
     if (!has(n.op, Reads | Writes) || !is_tile(f.type(f.operand(Value{id}, 0)))) continue;
     int bytes = size_of(f.type(f.operand(Value{id}, 0)).dtype);
-    scattered |= bytes < 4 && is_scattered(f, f.operand(Value{id}, 0));
+    scattered |= is_scattered(f, f.operand(Value{id}, 0), has(n.op, Reads));
     narrowest = std::min(narrowest, bytes);
     widest = std::max(widest, bytes);
     any = true;

@@ -45,7 +45,8 @@ std::string operand_text(const Plan& p, int k) {
     if (access.broadcast >> a & 1) broadcast.push_back(axis_name(p.key, a));
   }
   std::string text = fmt::format("{}, strides {}", name_of(access.dtype), fmt::join(strides, ", "));
-  if (access.unit != Unit::None) text += access.unit == Unit::N ? "; contiguous along N" : "; contiguous along M";
+  constexpr std::string_view kUnits[] = {"", "; contiguous along N", "; contiguous along M", "; every second element along N"};
+  text += kUnits[static_cast<int>(access.unit)];
   if (!broadcast.empty()) text += fmt::format("; broadcast along {}", fmt::join(broadcast, ", "));
   if (access.same_as > 0) text += fmt::format("; the same memory as output {}", access.same_as - 1);
   return text;

@@ -80,7 +80,7 @@ class Instance {
   /// Bytes that are known to divide where rows of a contiguous operand begin.
   int64_t alignment(int k) const {
     const Access& access = key_.access[k];
-    int log2 = access.unit == Unit::None ? 0 : access.role == Role::Output ? key_.align_out : key_.align_in;
+    int log2 = access.unit == Unit::None || access.unit == Unit::Second ? 0 : access.role == Role::Output ? key_.align_out : key_.align_in;
     return std::max<int64_t>(size_of(access.dtype), int64_t{1} << log2);
   }
 
@@ -159,6 +159,7 @@ class Instance {
 
   Value scaled(Value index, int k, int axis) {
     Value stride = stride_[k][static_cast<size_t>(axis)];
+    if (axis == axis_n() && key_.access[k].unit == Unit::Second) stride = b_.constant_int(Type::scalar(index_), 2);
     return stride.valid() ? b_.mul(index, b_.broadcast(stride, b_.type(index).shape)) : index;
   }
 

@@ -32,7 +32,7 @@ void for_each_parameter(const Key& key, F&& f) {
   for (int k = 0; k < key.operands; ++k) {
     const Access& access = key.access[k];
     if (access.role == Role::Scalar || access.same_as > 0) continue;
-    int unit = access.unit == Unit::None ? -1 : key.rank - (access.unit == Unit::N ? 1 : 2);
+    int unit = access.unit == Unit::None ? -1 : key.rank - (access.unit == Unit::M ? 2 : 1);
     for (int a = 0; a < key.rank; ++a)
       if (a != unit && !(access.broadcast >> a & 1)) f(Parameter{Parameter::Stride, k, a});
   }

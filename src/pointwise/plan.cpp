@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "base/error.h"
@@ -243,21 +244,22 @@ void lengthen_m(Plan& p) {
   if (p.sizes[longest] > p.sizes[m]) swap_axes(p, longest, m);
 }
 
-Unit unit_of(const Plan& p, int k) {
+Unit unit_of(const Plan& p, int k, const Target& target) {
   if (p.strides[k][axis_n(p)] == 1) return Unit::N;
+  if (p.strides[k][axis_n(p)] == 2 && p.key.access[k].role == Role::Input && target.deinterleaves) return Unit::Second;
   if (p.key.layout == Layout::Tiled && p.strides[k][axis_m(p)] == 1) return Unit::M;
   return Unit::None;
 }
 
 }  // namespace
 
-void step::choose_layout(Plan& p) {
+void step::choose_layout(Plan& p, const Target& target) {
   if (rank(p) == 0) make_single_axis(p);
   if (is_flat(p)) {
     p.key.layout = Layout::Flat;
   } else if (int m = crossing_axis(p); m >= 0) {
     p.key.layout = Layout::Tiled;
-    if (m != axis_m(p)) swap_axes(p, m, axis_m(p));
+    for (int a = m; a < axis_m(p); ++a) swap_axes(p, a, a + 1);  // the others stay in order: neighbours follow each other
   } else {
     p.key.layout = Layout::Rows;
     lengthen_m(p);
@@ -265,7 +267,7 @@ void step::choose_layout(Plan& p) {
   for (int k = 0; k < p.key.operands; ++k) {
     if (!is_tensor(p, k)) continue;
     Access& access = p.key.access[k];
-    access.unit = unit_of(p, k);
+    access.unit = unit_of(p, k, target);
     for (int a = 0; a < rank(p); ++a)
       if (p.strides[k][a] == 0) access.broadcast |= 1u << a;
   }
@@ -278,10 +280,10 @@ namespace {
 struct Block {
   int32_t m, n;
 };
-// Preferred shapes first; the first that fits the sizes well is taken.
-constexpr Block kRowsOneThread[] = {{8, 4096}, {16, 1024}, {1, 8192}, {128, 128}, {2048, 8}, {4, 64}};
+// Preferred shapes first: of shapes that cost the same the first is taken.
+constexpr Block kRowsOneThread[] = {{8, 4096}, {16, 1024}, {1, 8192}, {32, 256}, {128, 128}, {256, 32}, {2048, 8}, {4, 64}};
 constexpr Block kRowsManyThreads[] = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
-constexpr Block kTilesOneThread[] = {{64, 64}, {512, 8}, {8, 512}};
+constexpr Block kTilesOneThread[] = {{128, 64}, {64, 64}, {16, 64}, {64, 16}, {16, 16}, {512, 8}, {8, 512}, {1024, 4}, {4, 1024}};
 constexpr Block kTilesManyThreads[] = {{64, 64}, {128, 8}, {8, 128}};
 constexpr int32_t kFlatOneThread = 2048;  // small: the last one, which is ragged, is slower
 constexpr int32_t kFlatThreads = 128;      // of a program, where there are many
@@ -310,6 +312,23 @@ int32_t flat_block(const Plan& p, const Target& target) {
   return kFlatThreads * kFlatVectors * 16 / narrowest;
 }
 
+/// How long a processor with one thread works on all elements, in elements of whole tiles: others are masked, and a program takes
+/// a while to begin.
+double cost(Block b, int64_t m, int64_t n) {
+  constexpr double kMasked = 2.5, kProgram = 48;
+  auto rounded = [](int64_t size, int64_t to) { return static_cast<double>((size + to - 1) / to * to); };
+  double whole = static_cast<double>(m / b.m * b.m) * static_cast<double>(n / b.n * b.n);
+  double all = rounded(m, std::min(b.m, 8)) * rounded(n, std::min(b.n, 16));
+  return whole + kMasked * (all - whole) + kProgram * static_cast<double>(tiles(m, b.m)) * static_cast<double>(tiles(n, b.n));
+}
+
+Block cheapest_block(std::span<const Block> blocks, int64_t m, int64_t n) {
+  constexpr double kSame = 1.02;
+  double least = std::numeric_limits<double>::infinity();
+  for (Block b : blocks) least = std::min(least, cost(b, m, n));
+  return *std::find_if(blocks.begin(), blocks.end(), [&](Block b) { return cost(b, m, n) <= kSame * least; });
+}
+
 std::span<const Block> blocks_for(Layout layout, const Target& target) {
   bool one = target.max_threads == 1;
   if (layout == Layout::Tiled) return one ? std::span<const Block>(kTilesOneThread) : kTilesManyThreads;
@@ -327,7 +346,10 @@ int64_t count_programs(const Plan& p) {
 
 void step::choose_block(Plan& p, const Target& target) {
   int64_t m = rank(p) > 1 ? p.sizes[axis_m(p)] : 1, n = p.sizes[axis_n(p)];
-  Block block = rank(p) == 1 ? Block{1, flat_block(p, target)} : best_block(blocks_for(p.key.layout, target), m, n);
+  std::span<const Block> blocks = blocks_for(p.key.layout, target);
+  Block block = rank(p) == 1              ? Block{1, flat_block(p, target)}
+                : target.max_threads == 1 ? cheapest_block(blocks, m, n)
+                                          : best_block(blocks, m, n);
   p.key.block_m = block.m;
   p.key.block_n = block.n;
   p.tiles_m = tiles(m, block.m);
@@ -361,6 +383,8 @@ void step::choose_width(Plan& p) {
 
 namespace {
 
+bool is_contiguous(Unit unit) { return unit == Unit::N || unit == Unit::M; }
+
 /// The bytes, as a power of two, that divide where every row of a contiguous operand begins.
 int log2_alignment(const Plan& p, int k) {
   uint64_t all = reinterpret_cast<uintptr_t>(p.data[k]);
@@ -373,7 +397,7 @@ int log2_alignment(const Plan& p, int k) {
 int log2_alignment(const Plan& p, Role role) {
   int least = 63;
   for (int k = 0; k < p.key.operands; ++k)
-    if (p.key.access[k].role == role && p.key.access[k].unit != Unit::None) least = std::min(least, log2_alignment(p, k));
+    if (p.key.access[k].role == role && is_contiguous(p.key.access[k].unit)) least = std::min(least, log2_alignment(p, k));
   return least;
 }
 
@@ -427,7 +451,7 @@ Plan plan(std::span<const Operand> operands, const Target& target) {
   step::flip_axes(p);
   step::order_axes(p);
   step::merge_axes(p);
-  step::choose_layout(p);
+  step::choose_layout(p, target);
   step::choose_block(p, target);
   step::choose_width(p);
   step::note_facts(p, target);

@@ -9,7 +9,8 @@
 //   Rows   a tile over M and N, or over N alone if there is one axis; outer axes come from the program id
 //   Tiled  the same, where some operand is contiguous along M instead of N
 // How many keys an operator can have for given dtypes: 2 index widths, 2 store policies or alignments, up to 5 block shapes,
-// and, for each axis and operand, whether it is broadcast and where it is contiguous. Sizes and other strides never count.
+// and, for each axis and operand, whether it is broadcast and where it is contiguous or every second element. Sizes and other
+// strides never count.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,8 @@ struct Operand {
 };
 
 enum class Layout : uint8_t { Flat, Rows, Tiled };
-enum class Unit : uint8_t { None, N, M };  // the axis of the tile along which an operand is contiguous
+/// The axis of the tile along which an operand is contiguous; Second: every second element along N, of inputs where that helps.
+enum class Unit : uint8_t { None, N, M, Second };
 
 /// What code must know of one operand.
 struct Access {
@@ -96,7 +98,7 @@ void drop_unit_axes(Plan& p);
 void flip_axes(Plan& p);
 void order_axes(Plan& p);
 void merge_axes(Plan& p);
-void choose_layout(Plan& p);
+void choose_layout(Plan& p, const Target& target);
 void choose_block(Plan& p, const Target& target);
 void choose_width(Plan& p);
 void note_facts(Plan& p, const Target& target);

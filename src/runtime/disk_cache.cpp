@@ -36,10 +36,10 @@ namespace {
 /// All of a target: a member that is added there must be added here.
 std::string text_of(const Target& t) {
   const auto& [name, back_end, isa, triple, processor, features, vector_bytes, interleave, max_threads, warp, scratch_limit,
-               unroll_slots, local_in_scratch, masked_blocks, streaming_stores, in_tiers, quick] = t;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", name, back_end, static_cast<int>(isa), triple,
+               unroll_slots, local_in_scratch, masked_blocks, deinterleaves, streaming_stores, in_tiers, quick] = t;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", name, back_end, static_cast<int>(isa), triple,
                      processor, features, vector_bytes, interleave, max_threads, warp, scratch_limit, unroll_slots, local_in_scratch,
-                     masked_blocks, streaming_stores, in_tiers, quick);
+                     masked_blocks, deinterleaves, streaming_stores, in_tiers, quick);
 }
 
 /// The text without the names of parameters. The kernel's own name stays: it is that of the code's symbol.

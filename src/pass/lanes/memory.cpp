@@ -13,7 +13,7 @@ using namespace ir;
 namespace {
 
 /// How the lanes of an address follow each other.
-enum class Run { Same, Up, Down, Other };
+enum class Run { Same, Up, Down, EverySecond, Other };
 
 Run run_of(const LaneValue& pointer) {
   if (!pointer.is_affine()) return Run::Other;
@@ -21,7 +21,7 @@ Run run_of(const LaneValue& pointer) {
   for (size_t k = 1; k < pointer.offsets.size(); ++k)
     if (pointer.offsets[k] - pointer.offsets[k - 1] != pointer.offsets[1] - pointer.offsets[0]) return Run::Other;
   int64_t step = pointer.offsets[1] - pointer.offsets[0];
-  return step == 1 ? Run::Up : step == -1 ? Run::Down : Run::Other;
+  return step == 1 ? Run::Up : step == -1 ? Run::Down : step == 2 ? Run::EverySecond : Run::Other;
 }
 
 std::vector<int64_t> reversed_lanes(int64_t lanes) {
@@ -40,9 +40,10 @@ LaneValue LaneProgram::load(const LaneValue& pointer, const LaneValue& mask, con
   bool scalar_other = !masked || !other.base.valid() || other.is_uniform();
   if (run == Run::Same && scalar_mask && scalar_other)
     return m.uniform(b_.load(pointer.base, masked ? mask.base : Value{}, masked ? other.base : Value{}, access));
+  if (run == Run::EverySecond && !masked && target_.deinterleaves) return load_every_second(pointer);
   Value mask_vector = masked ? m.materialize(mask) : Value{};
   Value other_vector = masked && other.base.valid() ? m.materialize(other) : Value{};
-  if (run == Run::Same || run == Run::Other) return m.vector(b_.load(m.materialize(pointer), mask_vector, other_vector, access));
+  if (run != Run::Up && run != Run::Down) return m.vector(b_.load(m.materialize(pointer), mask_vector, other_vector, access));
 
   int64_t lowest = run == Run::Up ? pointer.offsets.front() : pointer.offsets.back();
   Value base = b_.ptr_add(pointer.base, b_.i64(lowest));
@@ -53,12 +54,26 @@ LaneValue LaneProgram::load(const LaneValue& pointer, const LaneValue& mask, con
   return m.vector(flip(block));
 }
 
+/// Two blocks that end with the last element that is wanted, and what is even of the first and odd of the second.
+LaneValue LaneProgram::load_every_second(const LaneValue& pointer) {
+  LaneMath m = math(pass_->layout);
+  int64_t lanes = m.lanes();
+  DType dtype = b_.type(pointer.base).dtype;
+  auto block = [&](int64_t first) {
+    Value base = b_.ptr_add(pointer.base, b_.i64(first));
+    return b_.load_block(base, dtype, lanes, log2_of(facts_.alignment(base)), {}, {});
+  };
+  std::vector<int64_t> order;
+  for (int64_t k = 0; k < lanes; ++k) order.push_back(2 * k < lanes ? 2 * k : 2 * k + 1);
+  return m.vector(b_.shuffle(block(0), block(lanes - 1), order));
+}
+
 void LaneProgram::store(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask, int64_t access) {
   LaneMath m = math(pass_->layout);
   Run run = run_of(pointer);
   Value stored = m.materialize(value);
   Value mask_vector = is_always(mask) ? Value{} : m.materialize(mask);
-  if (run == Run::Same || run == Run::Other) return b_.store(m.materialize(pointer), stored, mask_vector, access);
+  if (run != Run::Up && run != Run::Down) return b_.store(m.materialize(pointer), stored, mask_vector, access);
   int64_t lowest = run == Run::Up ? pointer.offsets.front() : pointer.offsets.back();
   Value base = b_.ptr_add(pointer.base, b_.i64(lowest));
   auto order = reversed_lanes(m.lanes());

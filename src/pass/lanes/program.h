@@ -133,6 +133,7 @@ class LaneProgram {
   std::vector<LaneValue> combine(Value owner, std::span<const LaneValue> operands);
 
   // memory.cpp
+  LaneValue load_every_second(const LaneValue& pointer);
   LaneValue load(const LaneValue& pointer, const LaneValue& mask, const LaneValue& other, int64_t access = 0);
   void store(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask, int64_t access = 0);
   LaneValue atomic_add(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask);

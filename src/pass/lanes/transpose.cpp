@@ -78,8 +78,9 @@ void LaneProgram::lower_block_transpose(Value nest) {
       return Values{};
     });
   };
-  loop(layout.space[1] / layout.lanes,
-       [&](Value column) { loop(layout.space[0] / layout.lanes, [&](Value row) { block(row, column); }); });
+  // Along the rows, which are contiguous in memory: few of them at a time, each as long as the tile allows.
+  loop(layout.space[0] / layout.lanes,
+       [&](Value row) { loop(layout.space[1] / layout.lanes, [&](Value column) { block(row, column); }); });
   pass_ = nullptr;
 }
 
