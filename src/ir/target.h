@@ -21,7 +21,7 @@ struct Target {
   int interleave = 1;            // machine vectors that one explicit vector spans, to hide the latency of arithmetic
   int max_threads = 1;           // of a program; 1: one thread runs the whole program
   int warp = 1;                  // threads that can exchange values directly
-  int64_t scratch_limit = 1 << 20;  // bytes that one program may use
+  int64_t scratch_limit = 16 << 20;  // bytes that one program may use; more than a cache holds is slow, but runs
   int unroll_slots = 8;          // nests of up to so many vectors a thread are written out; longer ones are loops
   bool local_in_scratch = true;  // long private arrays live in scratch (never on a CPU's stack)
   bool masked_blocks = true;     // masked vector accesses exist; else they become branches

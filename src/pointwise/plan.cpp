@@ -281,7 +281,7 @@ struct Block {
   int32_t m, n;
 };
 // Preferred shapes first: of shapes that cost the same the first is taken.
-constexpr Block kRowsOneThread[] = {{8, 4096}, {16, 1024}, {1, 8192}, {32, 256}, {128, 128}, {256, 32}, {2048, 8}, {4, 64}};
+constexpr Block kRowsOneThread[] = {{8, 4096}, {16, 1024}, {1, 8192}, {128, 128}, {2048, 8}, {4, 64}, {32, 256}, {256, 32}};
 constexpr Block kRowsManyThreads[] = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
 constexpr Block kTilesOneThread[] = {{128, 64}, {64, 64}, {16, 64}, {64, 16}, {16, 16}, {512, 8}, {8, 512}, {1024, 4}, {4, 1024}};
 constexpr Block kTilesManyThreads[] = {{64, 64}, {128, 8}, {8, 128}};
@@ -312,21 +312,23 @@ int32_t flat_block(const Plan& p, const Target& target) {
   return kFlatThreads * kFlatVectors * 16 / narrowest;
 }
 
-/// How long a processor with one thread works on all elements, in elements of whole tiles: others are masked, and a program takes
-/// a while to begin.
-double cost(Block b, int64_t m, int64_t n) {
+/// How long a processor with one thread works on all elements, in elements of whole tiles: others are masked, and each program and
+/// each row of one takes a while to begin.
+double cost(Block b, int64_t m, int64_t n, Layout layout) {
   constexpr double kMasked = 2.5, kProgram = 48;
+  const double row = layout == Layout::Rows ? 6 : 0;
   auto rounded = [](int64_t size, int64_t to) { return static_cast<double>((size + to - 1) / to * to); };
   double whole = static_cast<double>(m / b.m * b.m) * static_cast<double>(n / b.n * b.n);
   double all = rounded(m, std::min(b.m, 8)) * rounded(n, std::min(b.n, 16));
-  return whole + kMasked * (all - whole) + kProgram * static_cast<double>(tiles(m, b.m)) * static_cast<double>(tiles(n, b.n));
+  double rows = static_cast<double>(m) * static_cast<double>(tiles(n, b.n));
+  return whole + kMasked * (all - whole) + row * rows + kProgram * rows / std::min<double>(b.m, static_cast<double>(m));
 }
 
-Block cheapest_block(std::span<const Block> blocks, int64_t m, int64_t n) {
+Block cheapest_block(std::span<const Block> blocks, int64_t m, int64_t n, Layout layout) {
   constexpr double kSame = 1.02;
   double least = std::numeric_limits<double>::infinity();
-  for (Block b : blocks) least = std::min(least, cost(b, m, n));
-  return *std::find_if(blocks.begin(), blocks.end(), [&](Block b) { return cost(b, m, n) <= kSame * least; });
+  for (Block b : blocks) least = std::min(least, cost(b, m, n, layout));
+  return *std::find_if(blocks.begin(), blocks.end(), [&](Block b) { return cost(b, m, n, layout) <= kSame * least; });
 }
 
 std::span<const Block> blocks_for(Layout layout, const Target& target) {
@@ -346,10 +348,10 @@ int64_t count_programs(const Plan& p) {
 
 void step::choose_block(Plan& p, const Target& target) {
   int64_t m = rank(p) > 1 ? p.sizes[axis_m(p)] : 1, n = p.sizes[axis_n(p)];
+  constexpr int64_t kLarge = 1 << 18;  // of fewer elements all sizes of a layout should share code, as far as they can
   std::span<const Block> blocks = blocks_for(p.key.layout, target);
-  Block block = rank(p) == 1              ? Block{1, flat_block(p, target)}
-                : target.max_threads == 1 ? cheapest_block(blocks, m, n)
-                                          : best_block(blocks, m, n);
+  bool by_cost = target.max_threads == 1 && Wide{m} * n >= kLarge;
+  Block block = rank(p) == 1 ? Block{1, flat_block(p, target)} : by_cost ? cheapest_block(blocks, m, n, p.key.layout) : best_block(blocks, m, n);
   p.key.block_m = block.m;
   p.key.block_n = block.n;
   p.tiles_m = tiles(m, block.m);

@@ -8,7 +8,7 @@
 //   Flat   one axis, along which every operand is contiguous or a single element: a 1-D tile
 //   Rows   a tile over M and N, or over N alone if there is one axis; outer axes come from the program id
 //   Tiled  the same, where some operand is contiguous along M instead of N
-// How many keys an operator can have for given dtypes: 2 index widths, 2 store policies or alignments, up to 5 block shapes,
+// How many keys an operator can have for given dtypes: 2 index widths, 2 store policies or alignments, up to 9 block shapes,
 // and, for each axis and operand, whether it is broadcast and where it is contiguous or every second element. Sizes and other
 // strides never count.
 #pragma once

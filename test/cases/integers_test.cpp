@@ -72,6 +72,14 @@ TEST(IntegerCases, LogicalIsNotBitwise) {  // spikingjelly PR #658
   EXPECT_EQ(text(st::ops::bitwise_and(a, b)), "0 0");
 }
 
+TEST(IntegerCases, PowersOfAColumnAndALongRow) {  // an expansion with many values that depend on the row alone
+  Tensor column = tensor<int64_t>({1, 2, 3}).reshape({3, 1}), row = st::ops::remainder(arange(10000, {i64}), 40).reshape({1, 10000});
+  std::vector<int64_t> y = st::ops::pow(column, row).to_vector<int64_t>();
+  EXPECT_EQ(y[10000 + 39], int64_t{1} << 39);
+  EXPECT_EQ(y[20000 + 35], 50031545098999707);
+  EXPECT_EQ(y[20000 + 9980], 3486784401);
+}
+
 TEST(IntegerCases, PredicatesOfIntegers) {
   Tensor x = tensor<int32_t>({-1, 0, 5});
   EXPECT_EQ(text(st::ops::isnan(x)), "0 0 0");

@@ -188,7 +188,7 @@ TEST(Instantiate, WorkThatDependsOnABroadcastOperandAloneIsDoneOnce) {
 }
 
 TEST(Instantiate, SourceSpellsOutIndicesAndStrides) {
-  Strided x(f32, {1, 128}, {128, 1}), y(f32, {64, 128}, {256, 2}), out(f32, {64, 128}, {128, 1});
+  Strided x(f32, {1, 128}, {128, 1}), y(f32, {64, 128}, {384, 3}), out(f32, {64, 128}, {128, 1});
   x.fill(first_values), y.fill(first_values);
   std::string text = ir::print(run_interpreted(add_operator().untyped(), {&out}, {x, y, 0.5}).tile);
   for (const char* part : {"program_id axis=0", "%tiles_n: i32", "%size_m: i32", "%size_n: i32", "%out_stride_m: i32",

@@ -146,7 +146,7 @@ struct LayoutCase {
 
 TEST(Plan, Layouts) {
   using enum Layout;
-  constexpr Unit N = Unit::N, M = Unit::M, X = Unit::None;
+  constexpr Unit N = Unit::N, M = Unit::M, S = Unit::Second, X = Unit::None;
   const Operands matrix = Operands().out({64, 128}, {128, 1}).in({64, 128}, {128, 1});
   const Operands box = Operands().out({20, 30, 40}, {1200, 40, 1}), slab = Operands().out({90, 3, 40}, {120, 40, 1});
   const LayoutCase cases[] = {
@@ -158,10 +158,11 @@ TEST(Plan, Layouts) {
       {"row", Operands(matrix).in({1, 128}, {128, 1}), Rows, {64, 128}, {N, N, N}, {0, 0, 1}},
       {"column", Operands(matrix).in({64, 1}, {1, 1}), Rows, {64, 128}, {N, N, X}, {0, 0, 2}},
       {"outer", Operands().out({64, 128}, {128, 1}).in({64, 1}, {1, 1}).in({128}, {1}), Rows, {64, 128}, {N, X, N}, {0, 2, 1}},
-      {"every second", Operands().out({50}, {1}).in({50}, {2}), Rows, {50}, {N, X}, {0, 0}},
+      {"every second", Operands().out({50}, {1}).in({50}, {2}), Rows, {50}, {N, S}, {0, 0}},
+      {"every third", Operands().out({50}, {1}).in({50}, {3}), Rows, {50}, {N, X}, {0, 0}},
       {"reversed", Operands().out({50}, {1}).in({50}, {-1}), Rows, {50}, {N, X}, {0, 0}},
       {"reversed output", Operands().out({50}, {-1}).in({50}, {-1}), Flat, {50}, {N, N}, {0, 0}},
-      {"second rows and columns", Operands().out({20, 30}, {30, 1}).in({20, 30}, {120, 2}), Rows, {20, 30}, {N, X}, {0, 0}},
+      {"second rows and columns", Operands().out({20, 30}, {30, 1}).in({20, 30}, {120, 2}), Rows, {20, 30}, {N, S}, {0, 0}},
       {"transposed", Operands(matrix).in({64, 128}, {1, 64}), Tiled, {64, 128}, {N, N, M}, {0, 0, 0}},
       {"rotated axes", Operands(box).in({20, 30, 40}, {1, 20, 600}), Tiled, {30, 20, 40}, {N, M}, {0, 0}},
       {"short middle", Operands(slab).in({90, 1, 40}, {40, 40, 1}).in({3, 40}, {40, 1}), Rows, {3, 90, 40}, {N, N, N}, {0, 1, 2}},
@@ -209,7 +210,7 @@ TEST(Plan, BlocksFitTheSizes) {
   };
   // On one thread; the input is a row, so that the axes do not merge.
   const Case cases[] = {
-      {4096, 4096, 8, 4096}, {2, 1 << 20, 1, 8192}, {1000, 100, 128, 128}, {1 << 20, 5, 2048, 8}, {5, 7, 4, 64}};
+      {4096, 4096, 8, 4096}, {2, 1 << 20, 1, 8192}, {1000, 100, 128, 128}, {1 << 20, 5, 2048, 8}, {5, 7, 4, 64}, {4096, 4032, 128, 128}};
   for (const Case& c : cases) {
     Plan p = Operands().out({c.m, c.n}, {c.n, 1}).in({c.m, c.n}, {c.n, 1}).in({c.n}, {1}).plan();
     EXPECT_EQ(p.key.block_m, c.block_m) << c.m << ' ' << c.n;
