@@ -348,7 +348,7 @@ int64_t count_programs(const Plan& p) {
 
 void step::choose_block(Plan& p, const Target& target) {
   int64_t m = rank(p) > 1 ? p.sizes[axis_m(p)] : 1, n = p.sizes[axis_n(p)];
-  constexpr int64_t kLarge = 1 << 18;  // of fewer elements all sizes of a layout should share code, as far as they can
+  constexpr int64_t kLarge = 1 << 22;  // of fewer elements all sizes of a layout should share code, as far as they can
   std::span<const Block> blocks = blocks_for(p.key.layout, target);
   bool by_cost = target.max_threads == 1 && Wide{m} * n >= kLarge;
   Block block = rank(p) == 1 ? Block{1, flat_block(p, target)} : by_cost ? cheapest_block(blocks, m, n, p.key.layout) : best_block(blocks, m, n);
