@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(All, Operators, testing::ValuesIn(devices()),
                          [](const auto& info) { return "device" + std::to_string(info.index); });
 
 TEST(Operators, ChainsMayBeVeryLong) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr int kLinks = 3000;  // its stack frames are large
 #else
   constexpr int kLinks = 30000;
