@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "pointwise/overlap.h"
@@ -244,9 +245,28 @@ void lengthen_m(Plan& p) {
   if (p.sizes[longest] > p.sizes[m]) swap_axes(p, longest, m);
 }
 
+/// The bytes from an operand's first element to its last.
+std::pair<const char*, const char*> span_of(const Plan& p, int k) {
+  int64_t bytes = size_of(p.key.access[k].dtype);
+  const char *first = p.data[k], *last = p.data[k] + bytes;
+  for (int a = 0; a < rank(p); ++a) (p.strides[k][a] < 0 ? first : last) += p.strides[k][a] * (p.sizes[a] - 1) * bytes;
+  return {first, last};
+}
+
+/// Whether what is read between an operand's elements may be an output's, as in x[::2] and x[1::2].
+bool interleaves_with_output(const Plan& p, int k) {
+  auto [first, last] = span_of(p, k);
+  for (int j = 0; p.key.access[j].role == Role::Output; ++j) {
+    auto [other_first, other_last] = span_of(p, j);
+    if (first < other_last && other_first < last) return true;
+  }
+  return false;
+}
+
 Unit unit_of(const Plan& p, int k, const Target& target) {
   if (p.strides[k][axis_n(p)] == 1) return Unit::N;
-  if (p.strides[k][axis_n(p)] == 2 && p.key.access[k].role == Role::Input && target.deinterleaves) return Unit::Second;
+  bool is_second = p.strides[k][axis_n(p)] == 2 && p.key.access[k].role == Role::Input && target.deinterleaves;
+  if (is_second && !interleaves_with_output(p, k)) return Unit::Second;
   if (p.key.layout == Layout::Tiled && p.strides[k][axis_m(p)] == 1) return Unit::M;
   return Unit::None;
 }

@@ -78,7 +78,7 @@ ArgumentTyping typing_in(const ArgumentType& a, DType rounded, DType computed) {
 
 /// Of an argument that no rule names: a tensor keeps its dtype; a number takes that of the maths unless its category is higher.
 ArgumentTyping typing_alone(const ArgumentType& a, DType computed) {
-  if (!is_number(a)) return typing_in(a, a.dtype, widened(a.dtype));
+  if (!is_number(a) || a.dtype == DType::Bool) return typing_in(a, a.dtype, widened(a.dtype));
   DType own = category_of(a.dtype) <= category_of(computed) ? computed : default_of(category_of(a.dtype));
   return typing_in(a, own, own);
 }
@@ -93,8 +93,9 @@ Typing type_without_rules(const Schema& schema, size_t outputs, std::span<const 
   Typing t{{}, std::vector<DType>(outputs, rule.result), rule.common, rule.computed, false};
   for (size_t k = 0; k < arguments.size(); ++k) {
     const ArgumentType& a = arguments[k];
-    // A tensor without axes, like a number, does not bring a dtype of its own into the maths; a condition stays one.
-    bool is_weak = a.source != Source::Tensor && a.dtype != DType::Bool && may_be_tensor(schema, k);
+    // A number does not bring a dtype of its own into the maths, nor does a tensor without axes in its category; a condition stays one.
+    bool has_no_dtype = is_number(a) || (a.source == Source::ZeroDim && category_of(a.dtype) == category_of(rule.common));
+    bool is_weak = has_no_dtype && a.dtype != DType::Bool && may_be_tensor(schema, k);
     t.arguments.push_back(is_weak ? typing_in(a, rule.common, rule.computed) : typing_alone(a, rule.computed));
   }
   return t;

@@ -17,8 +17,10 @@ bool fits(const Argument& number, DType dtype) {
 
 uint64_t bits_of(const Argument& number, DType dtype) {
   if (number.kind() == Argument::Float) return ir::bits_of_double(dtype, number.as_float());
-  if (number.kind() == Argument::Unsigned && is_float(dtype))
-    return ir::bits_of_double(dtype, static_cast<double>(static_cast<uint64_t>(number.as_int())));
+  if (number.kind() == Argument::Unsigned) {
+    auto bits = static_cast<uint64_t>(number.as_int());
+    return ir::evaluate(ir::Op::Cast, DType::U64, dtype, &bits);  // rounds once
+  }
   return ir::bits_of_int(dtype, number.as_int());
 }
 

@@ -129,6 +129,13 @@ class Call {
     return all;
   }
 
+  /// A user error if a given output cannot hold the result.
+  void check_outputs(const Typing& typing) const {
+    for (size_t k = 0; k < op_.outputs; ++k)
+      if (!planner::can_write(typing.results[k], operands_[k].dtype))
+        user_error("output {} is {}, the result is {}", k, name_of(operands_[k].dtype), name_of(typing.results[k]));
+  }
+
   Plan plan() const { return plan(device_->target()); }
   Plan plan(const Target& target) const { return planner::plan({operands_, op_.outputs + op_.arguments}, target); }
 
@@ -259,6 +266,7 @@ std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
     call.pass_numbers(typing);
     std::vector<Tensor> results;
     if (!call.has_outputs()) results = call.allocate(typing);
+    else call.check_outputs(typing);
     Plan plan = call.plan();
     if (plan.empty) return results;
     Executable& kernel = impl_->kernel(typing, plan, call.device());
@@ -276,6 +284,7 @@ PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
     call.pass_numbers(typing);
     PreparedParts parts;
     parts.what = "operator", parts.name = impl_->decl.name, parts.code = impl_;
+    if (call.has_outputs()) call.check_outputs(typing);
     parts.outputs = call.has_outputs() ? owning_tensors(arguments, Argument::Output) : call.allocate(typing);
     parts.tensors = owning_tensors(arguments, Argument::Tensor);
     Plan plan = call.plan();

@@ -117,6 +117,23 @@ TEST(PromotionCases, SchemasAreChecked) {
   EXPECT_EQ(with({.names = {"a"}, .defaults = {{"b", 1}}}), "operator f: there is no argument b; the arguments: a");
 }
 
+TEST(PromotionCases, ATensorWithoutAxesOfALowerCategoryKeepsItsDtype) {
+  auto op = pointwise("f", [](auto c, auto x) { return -c + x; });
+  EXPECT_EQ(op(scalar<uint8_t>(7), tensor<float>({1.5f})).item(), 250.5);
+}
+
+TEST(PromotionCases, ABoolNumberIsACondition) {
+  EXPECT_EQ(text(st::ops::where(true, tensor<float>({1, 2}), tensor<float>({3, 4}))), "1 2");
+}
+
+TEST(PromotionCases, LargeUnsignedNumbersAreRoundedOnce) {
+  EXPECT_EQ((zeros({1}) + uint64_t{9223372586610589697u}).item(), 0x1p63 + 0x1p40);
+}
+
+TEST(PromotionCases, OutputsAreRefusedWhateverTheirSize) {
+  EXPECT_NE(error_of([] { st::ops::add(zeros({0}), zeros({0}), st::out(zeros({0}, {i32}))); }), "");
+}
+
 TEST(PromotionCases, ABoolMinusIsAnError) {
   EXPECT_NE(error_of([] { tensor<bool>({true}) - tensor<bool>({true}); }).find("operator sub"), std::string::npos);
 }

@@ -201,6 +201,15 @@ TEST(Plan, OffsetsAreWideBySpanNotByCount) {
   EXPECT_EQ(Operands().out({1 << 30}, {1}, u8).in({1 << 30}, {1}, u8).plan().key.wide, 0);
 }
 
+TEST(Plan, WhatLiesBetweenAnOutputsElementsIsNotRead) {
+  Operands apart = Operands().out({50}, {1}).in({50}, {2});
+  EXPECT_EQ(apart.plan().key.access[1].unit, Unit::Second);
+  std::vector<float> x(100);
+  Dims shape{50}, strides{2};
+  std::vector<Operand> operands{{Role::Output, f32, &x[1], &shape, &strides}, {Role::Input, f32, &x[0], &shape, &strides}};
+  EXPECT_EQ(plan(operands, Target()).key.access[1].unit, Unit::None);
+}
+
 // --- blocks
 
 TEST(Plan, BlocksFitTheSizes) {

@@ -88,6 +88,7 @@ TEST(Promotion, NumbersPassInAFewDtypesWhateverTheirKind) {
   EXPECT_EQ(passed(u8, i64), (ArgumentTyping{u64, u8, u8}));
   EXPECT_EQ(passed(i32, f64), (ArgumentTyping{f64, f32, f32}));
   EXPECT_EQ(passed(boolean, i64), (ArgumentTyping{i64, i64, i64}));
+  EXPECT_EQ(passed(f32, boolean), (ArgumentTyping{boolean, boolean, boolean}));
 }
 
 TEST(Promotion, NumbersThatStandForTensorsAreRoundedAsTheyAre) {

@@ -175,5 +175,18 @@ TEST(KernelMistakes, TileSizesThatOverflow) {
   EXPECT_NE(error_of([&] { k[1](x); }).find("1048576"), std::string::npos);
 }
 
+TEST(KernelBounds, ATileOfOneRowIsStoredWhole) {
+  auto k = st::kernel("one_row", [](tl::Ptr<int> p, tl::i32 n) {
+    auto row = tl::program_id(0) + tl::arange(0, 1), column = tl::arange(0, 1024);
+    auto offsets = tl::expand_dims(row, 1) * 4096 + tl::expand_dims(column, 0);
+    tl::store(p + offsets, 1, offsets < n);
+  });
+  Tensor x = zeros({1024}, {i32});
+  k[1](x, 600);
+  std::vector<int> wanted(1024, 0);
+  std::fill(wanted.begin(), wanted.begin() + 600, 1);
+  EXPECT_EQ(x.to_vector<int>(), wanted);
+}
+
 }  // namespace
 }  // namespace strider::test

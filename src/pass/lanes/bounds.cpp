@@ -78,7 +78,7 @@ int moving_axis(const Function& f, const Condition& c) {
 /// out: inside one dtype an index that wraps is known by a last lane below the first.
 std::optional<int64_t> lane_step(const Function& f, Value v) {
   const Node& n = f[v];
-  if (n.type.is_scalar() || n.op == Op::Constant) return 0;
+  if (n.type.is_scalar() || n.op == Op::Constant || n.type.shape.elements() == 1) return 0;  // one lane, repeated
   if (n.op == Op::Arange) return 1;
   auto of = [&](int k) { return lane_step(f, f.operand(v, k)); };
   if (has(n.op, Shapes) && n.op != Op::Reshape && n.op != Op::Trans) return of(0);
