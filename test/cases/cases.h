@@ -11,6 +11,8 @@
 
 #include <strider/strider.h>
 
+#include "support/errors.h"
+
 namespace st = strider;
 
 namespace strider::cases {
@@ -18,16 +20,7 @@ namespace strider::cases {
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 
-/// The message of the user error that `f` throws, or "".
-inline std::string error_of(auto f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User) << e.what();
-    return e.what();
-  }
-  return "";
-}
+using support::error_of;
 
 /// A tensor's elements as text, so that NaN equals NaN and -0 differs from 0: "nan -0 1.5".
 inline std::string text(const Tensor& t) {

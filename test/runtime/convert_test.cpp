@@ -11,19 +11,12 @@
 #include <strider/tensor.h>
 
 #include "ir/semantics.h"
+#include "support/errors.h"
 
 namespace strider::test {
 namespace {
 
-std::string error_of(auto f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User);
-    return e.what();
-  }
-  return "";
-}
+using support::error_of;
 
 using Numbers = std::vector<double>;
 

@@ -9,6 +9,8 @@
 #include <strider/device.h>
 #include <strider/error.h>
 
+#include "support/errors.h"
+
 namespace strider::test {
 namespace {
 
@@ -35,16 +37,7 @@ using Versioned = Foreign<DLManagedTensorVersioned>;
 using Old = Foreign<DLManagedTensor>;
 using Numbers = std::vector<double>;
 
-template <class F>
-std::string error_of(ErrorKind kind, F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-    return e.what();
-  }
-  return "";
-}
+using support::error_of;
 
 template <class F>
 void check_import() {

@@ -6,21 +6,15 @@
 
 #include <strider/strider.h>
 
+#include "support/errors.h"
+
 namespace st = strider;
 namespace tl = strider::tl;
 
 namespace strider::test {
 namespace {
 
-std::string error_of(auto f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User) << e.what();
-    return e.what();
-  }
-  return "";
-}
+using support::error_of;
 
 Kernel make_l1() {
   return st::kernel("l1_norm", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Constexpr BLOCK) {

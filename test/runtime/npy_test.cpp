@@ -19,6 +19,8 @@
 #include <strider/device.h>
 #include <strider/error.h>
 
+#include "support/errors.h"
+
 namespace strider::test {
 namespace {
 
@@ -49,16 +51,7 @@ class Npy : public testing::Test {
   fs::path folder_;
 };
 
-template <class F>
-std::string error_of(ErrorKind kind, F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-    return e.what();
-  }
-  return "";
-}
+using support::error_of;
 
 /// A file of version 1.0.
 std::string file(const std::string& header, const std::string& data) {

@@ -7,6 +7,8 @@
 
 #include <strider/strider.h>
 
+#include "support/errors.h"
+
 namespace st = strider;
 
 namespace strider::test {
@@ -18,15 +20,7 @@ const auto& add_operator() {
   return op;
 }
 
-std::string error_of(auto f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User) << e.what();
-    return e.what();
-  }
-  return "";
-}
+using support::error_of;
 
 class Operators : public testing::TestWithParam<std::string> {
  protected:

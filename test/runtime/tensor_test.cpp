@@ -13,18 +13,12 @@
 #include <strider/error.h>
 #include <strider/tensor.h>
 
+#include "support/errors.h"
+
 namespace strider::test {
 namespace {
 
-std::string error_of(auto f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::User);
-    return e.what();
-  }
-  return "";
-}
+using support::error_of;
 
 using Numbers = std::vector<double>;
 
