@@ -3,6 +3,8 @@
 #include "cases/cases.h"
 
 #include <clocale>
+#include <locale>
+#include <sstream>
 
 namespace strider::cases {
 namespace {
@@ -148,19 +150,37 @@ TEST(CastCases, ConstantsKeepTheirBits) {  // nautilus PR #316
   }
 }
 
+/// Writes 1234.5 as 1.234,5.
+struct Comma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+/// Sets C++'s locale to one with commas, and C's where one is installed.
+struct WithCommas {
+  WithCommas() {
+    for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"})
+      if (std::setlocale(LC_ALL, name)) break;
+  }
+  ~WithCommas() {
+    std::locale::global(before);
+    std::setlocale(LC_ALL, "C");
+  }
+  std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+};
+
 TEST(CastCases, TextDoesNotFollowTheLocale) {  // clFFT#66
-  auto op = pointwise("f", [](auto x) { return st::where(x < 0.5, x * 1.5, x); });
-  Tensor x = tensor<float>({0.25f, 1});
-  std::string before = text(op(x)), source = op.source(x);
-  const char* comma = nullptr;
-  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"})
-    if (!comma) comma = std::setlocale(LC_ALL, name);
-  if (!comma) GTEST_SKIP() << "no locale with a comma is installed";
-  auto again = pointwise("f", [](auto v) { return st::where(v < 0.5, v * 1.5, v); });
-  std::string after = text(again(x)), source_after = again.source(x);
-  std::setlocale(LC_ALL, "C");
-  EXPECT_EQ(source_after, source);
-  EXPECT_EQ(after, before);
+  auto halves = [] { return pointwise("f", [](auto x) { return st::where(x < 1234.5, x * 1.5, x); }); };
+  Tensor x = tensor<float>({0.25f, 2000});
+  Tensor before = halves()(x);
+  std::string source = halves().source(x), shown = to_string(before);
+  WithCommas here;
+  EXPECT_EQ((std::ostringstream() << 1234.5).str(), "1.234,5");
+  EXPECT_EQ(halves().source(x), source);
+  Tensor after = halves()(x);
+  EXPECT_EQ(to_string(after), shown);
+  EXPECT_EQ(after.to_bits(), before.to_bits());
 }
 
 }  // namespace
