@@ -130,15 +130,21 @@ class Reader {
   bool ok_ = true;
 };
 
+/// Writes or reads everything of a binary, in one order.
+template <class Archive, class B>
+void all_of(Archive& archive, B& b) {
+  archive.list(b.target);
+  archive.list(b.entry);
+  archive.list(b.code);
+  archive.list(b.slots);
+  archive.number(b.threads);
+  archive.number(b.scratch_bytes);
+  archive.number(b.is_quick);
+}
+
 std::string to_file(const DiskKey& key, const Binary& b) {
   Writer w;
-  w.list(b.target);
-  w.list(b.entry);
-  w.list(b.code);
-  w.list(b.slots);
-  w.number(b.threads);
-  w.number(b.scratch_bytes);
-  w.number(b.is_quick);
+  all_of(w, b);
   std::string payload = w.take();
   Header header{{}, payload.size(), key.bytes, hash_of(payload)};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -155,13 +161,7 @@ std::optional<Binary> from_file(const DiskKey& key, std::string_view file) {
   if (!is_whole) return std::nullopt;
   Binary b;
   Reader r(payload);
-  r.list(b.target);
-  r.list(b.entry);
-  r.list(b.code);
-  r.list(b.slots);
-  r.number(b.threads);
-  r.number(b.scratch_bytes);
-  r.number(b.is_quick);
+  all_of(r, b);
   return r.ok() ? std::optional(std::move(b)) : std::nullopt;
 }
 
