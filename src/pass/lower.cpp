@@ -10,6 +10,7 @@
 #include "pass/lanes/layout.h"
 #include "pass/offsets.h"
 #include "pass/pipeline.h"
+#include "pass/reread.h"
 #include "pass/schedule.h"
 #include "pass/scratch.h"
 #include "pass/simplify.h"
@@ -94,7 +95,9 @@ Function lower(const Function& prepared, const Target& target, int threads, cons
   Function tile = simplify(take_offsets_out(prepared));
   if (!target.quick) tile = simplify(split(tile));
   show("split", tile);
-  tile = simplify(stage(tile));
+  tile = stage(tile);
+  if (target.max_threads == 1) tile = reread(tile);
+  tile = simplify(tile);
   show("staged", tile);
   Function scheduled = schedule(tile);
   verify(scheduled, Form::Scheduled);

@@ -333,10 +333,12 @@ int32_t flat_block(const Plan& p, const Target& target) {
 }
 
 /// How long a processor with one thread works on all elements, in elements of whole tiles: others are masked, and each program and
-/// each row of one takes a while to begin.
+/// each row of one takes a while to begin; more of it where a row goes on in another program, and the memory after its part is
+/// fetched in vain.
 double cost(Block b, int64_t m, int64_t n, Layout layout) {
-  constexpr double kMasked = 2.5, kProgram = 48;
-  const double row = layout == Layout::Rows ? 6 : 0;
+  constexpr double kMasked = 2.5, kProgram = 48, kBreak = 400;
+  const bool breaks = b.m > 1 && b.n < n;
+  const double row = layout == Layout::Rows ? breaks ? kBreak : 6 : 0;
   auto rounded = [](int64_t size, int64_t to) { return static_cast<double>((size + to - 1) / to * to); };
   double whole = static_cast<double>(m / b.m * b.m) * static_cast<double>(n / b.n * b.n);
   double all = rounded(m, std::min(b.m, 8)) * rounded(n, std::min(b.n, 16));

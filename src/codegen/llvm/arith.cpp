@@ -176,6 +176,12 @@ llvm::Value* lane_by_lane(Emitter& e, ir::Value v, llvm::Value* (*f)(Emitter&, l
   return all;
 }
 
+/// A load becomes no part of a masked instruction: it would begin only when the mask is known, and memory would wait with it.
+llvm::Value* whole(Emitter& e, llvm::Value* x) {
+  bool delays = e.spelling.masked_loads_wait && llvm::isa<llvm::LoadInst>(x) && x->getType()->isVectorTy();
+  return delays ? e.b.CreateFreeze(x) : x;
+}
+
 }  // namespace
 
 bool can_spell(Op op, DType dtype) {
@@ -204,7 +210,7 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
   const ir::Type& from = e.f.type(e.f.operand(v, 0));
   switch (node.op) {
     case Op::PtrAdd: return add_offset(e, v);
-    case Op::Where: return e.b.CreateSelect(e.operand(v, 0), e.operand(v, 1), e.operand(v, 2));
+    case Op::Where: return e.b.CreateSelect(e.operand(v, 0), whole(e, e.operand(v, 1)), whole(e, e.operand(v, 2)));
     case Op::Bitcast: return e.b.CreateBitCast(e.operand(v, 0), e.type(node.type));
     case Op::Cast: return from.is_pointer() ? e.operand(v, 0) : emit_cast(e, e.operand(v, 0), from.dtype, node.type.dtype);
     case Op::Neg:
@@ -217,6 +223,11 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
       break;
     case Op::Sqrt:
       if (e.spelling.square_root && from.dtype == DType::F32) return lane_by_lane(e, v, e.spelling.square_root);
+      break;
+    case Op::Minimum:
+    case Op::Maximum:
+      if (e.spelling.extremum && is_float(from.dtype))
+        if (llvm::Value* result = e.spelling.extremum(e, node.op, e.operand(v, 0), e.operand(v, 1))) return result;
       break;
     default: break;
   }

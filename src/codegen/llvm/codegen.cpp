@@ -71,6 +71,7 @@ class Compilation {
     Emitter emitter(lanes, target, module_);
     emitter.costs = &costs;
     emitter.converts_half = target.isa == Isa::Nvptx || machine_.has_feature(*probe, "+f16c");
+    emitter.has_ranges = target.isa == Isa::X86 && machine_.has_feature(*probe, "+avx512dq");
     emit_function(emitter);
     probe->eraseFromParent();
     std::string text;

@@ -38,6 +38,7 @@ struct Spelling {
   int swap_bytes;        // the narrowest compare-and-swap
   bool half_atomics;     // atomic f16 additions
   bool masks_are_bits;   // a vector of bools turns into an integer at no cost
+  bool masked_loads_wait;  // LLVM makes a load and a choice one instruction, whose load waits for the condition
   void (*begin)(Emitter&);  // makes the function, fills in Emitter::program and the values of the parameters
   void (*barrier)(Emitter&);
   void (*streaming)(Emitter&, llvm::StoreInst*);  // marks a store of data that is not read soon
@@ -48,6 +49,7 @@ struct Spelling {
   llvm::Value* (*magnitude)(Emitter&, llvm::Value* x);
   llvm::Value* (*negate_float)(Emitter&, llvm::Value* x);
   llvm::Value* (*square_root)(Emitter&, llvm::Value* x);      // one f32; null: llvm.sqrt
+  llvm::Value* (*extremum)(Emitter&, ir::Op op, llvm::Value* a, llvm::Value* b);  // of floats; null, or gives null: llvm.minimum
 };
 const Spelling& spelling_of(Isa isa);
 
@@ -89,6 +91,7 @@ struct Emitter {
   std::unordered_map<uint32_t, Values> results;  // of ops with regions, by ir::Value
   const llvm::TargetTransformInfo* costs = nullptr;
   bool converts_half = true;  // f16 conversions are instructions
+  bool has_ranges = false;    // AVX-512's VRANGE
 };
 
 /// Writes all of `e.f` into `e.module`, whose triple and data layout are set.

@@ -179,6 +179,7 @@ constexpr Spelling kNvptxSpelling = {
     .swap_bytes = 4,
     .half_atomics = true,
     .masks_are_bits = false,
+    .masked_loads_wait = false,
     .begin = begin,
     .barrier = barrier,
     .streaming = streaming,
@@ -188,6 +189,7 @@ constexpr Spelling kNvptxSpelling = {
     .magnitude = magnitude,
     .negate_float = negate_float,
     .square_root = square_root,
+    .extremum = nullptr,
 };
 
 }  // namespace strider::codegen
