@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kernels/worked.h"
 #include "ops/kernels.h"
+#include "pointwise/plan.h"
 #include "suites/suites.h"
 
 namespace strider::bench {
@@ -31,7 +32,12 @@ class Calls {
     sets_.push_back(w.prepare(size, {f32, r.device_name()}));
     for (int k = 1; k < Runner::sets_for(sets_[0].bytes); ++k) sets_.push_back(w.prepare(size, {f32, r.device_name()}));
   }
-  int64_t bytes() const { return sets_[0].bytes; }
+  /// A call of these, timed beside copy with the same kind of stores.
+  Work work(const Runner& r, std::string name, int64_t elements, Aim aim = {}) const {
+    Work w{.name = std::move(name), .dtype = "f32", .elements = elements, .bytes = sets_[0].bytes, .call = call(), .aim = aim};
+    w.streaming = !r.is_gpu() && sets_[0].out.elements() * kBytes >= planner::kStreamingBytes;
+    return w;
+  }
   timing::Call call() const {
     return [sets = sets_](int64_t k) { sets[static_cast<size_t>(k) % sets.size()].launch(); };
   }
@@ -69,49 +75,49 @@ timing::Call read_call(Runner& r, const worked::Size& size) {
   return [=](int64_t k) { read_kernel()[size.programs()](x[static_cast<size_t>(k) % x.size()], parts, size.elements(), {{"BLOCK", size.block}}); };
 }
 
-void time(Runner& r, Work work) {
+void time(Runner& r, const Work& work) {
   r.progress().show(work.name);
-  work.dtype = "f32";
   r.time(work);
 }
 
 /// Vectors over block sizes: none may be far from copy, and the best one must be as fast.
 void time_blocks(Runner& r, std::string_view name, int64_t n) {
-  for (int64_t block : {256, 512, 1024, 2048, 4096}) {
-    Calls calls(r, name, {1, n, block});
-    time(r, {.name = fmt::format("{}, block {}", name, block), .elements = n, .bytes = calls.bytes(), .call = calls.call(),
-             .aim = {Aim::OfCopy, block == 4096 ? 0.95 : 0.85}});
-  }
+  for (int64_t block : {256, 512, 1024, 2048, 4096})
+    time(r, Calls(r, name, {1, n, block}).work(r, fmt::format("{}, block {}", name, block), n, {Aim::OfCopy, block == 4096 ? 0.95 : 0.85}));
 }
 
 void time_abs_beside_identity(Runner& r, int64_t n) {
-  Calls abs(r, "abs", {1, n, 4096}), identity(r, "identity", {1, n, 4096});
-  time(r, {.name = "abs beside identity", .elements = n, .bytes = abs.bytes(), .call = abs.call(), .reference_name = "identity",
-           .reference = identity.call(), .aim = {Aim::OfReference, 0.97}});
+  Work work = Calls(r, "abs", {1, n, 4096}).work(r, "abs beside identity", n, {Aim::OfReference, 0.97});
+  work.reference_name = "identity";
+  work.reference = Calls(r, "identity", {1, n, 4096}).call();
+  time(r, work);
 }
 
 void time_norms(Runner& r, int64_t n) {
   const worked::Size size{1, n, ops::sum_block(r.device())};
   for (std::string_view name : {"l1_norm", "l1_norm_two_phase"}) {
-    Calls calls(r, name, size);
-    time(r, {.name = std::string(name), .elements = n, .bytes = calls.bytes(), .call = calls.call(), .reference_name = "read",
-             .reference = read_call(r, size), .aim = {Aim::OfReference, 0.9}});
+    Work work = Calls(r, name, size).work(r, std::string(name), n, {Aim::OfReference, 0.9});
+    work.reference_name = "read";
+    work.reference = read_call(r, size);
+    time(r, work);
   }
   // Many small programs: here the one number that all add to shows.
-  Calls one(r, "l1_norm", {1, n, 256}), two(r, "l1_norm_two_phase", {1, n, 256});
-  time(r, {.name = "l1_norm, block 256, two phases", .elements = n, .bytes = two.bytes(), .call = two.call(),
-           .reference_name = "one atomic", .reference = one.call()});
+  Work work = Calls(r, "l1_norm_two_phase", {1, n, 256}).work(r, "l1_norm, block 256, two phases", n);
+  work.reference_name = "one atomic";
+  work.reference = Calls(r, "l1_norm", {1, n, 256}).call();
+  time(r, work);
 }
 
 void time_rows(Runner& r, std::string_view name, const worked::Size& size, double times_peer) {
   Calls calls(r, name, size);
-  time(r, {.name = fmt::format("{} of rows, {}x{}", name, size.rows, size.columns), .elements = size.elements(), .bytes = calls.bytes(),
-           .call = calls.call(), .peer = calls.by_peer(r, name), .aim = {Aim::TimesPeer, times_peer}});
+  Work work = calls.work(r, fmt::format("{} of rows, {}x{}", name, size.rows, size.columns), size.elements(), {Aim::TimesPeer, times_peer});
+  work.peer = calls.by_peer(r, name);
+  time(r, work);
 }
 
 void time_launch(Runner& r) {
   worked::Call small = worked_named("abs").prepare({1, 8, 256}, {f32, r.device_name()});
-  Work work{.name = "launch of one program", .elements = 8, .bytes = small.bytes, .beside_copy = false, .aim = {Aim::Milliseconds, 0.001}};
+  Work work{.name = "launch of one program", .dtype = "f32", .elements = 8, .bytes = small.bytes, .beside_copy = false, .aim = {Aim::Milliseconds, 0.001}};
   work.call = [small](int64_t) { small.launch(); };
   time(r, work);
 }
@@ -119,10 +125,7 @@ void time_launch(Runner& r) {
 void time_vectors(Runner& r, int64_t n) {
   for (std::string_view name : {"abs", "clip", "vector_add"}) time_blocks(r, name, n);
   time_abs_beside_identity(r, n);
-  for (std::string_view name : {"huber", "gelu", "clip_by_norm"}) {
-    Calls calls(r, name, {1, n, 4096});
-    time(r, {.name = std::string(name), .elements = n, .bytes = calls.bytes(), .call = calls.call()});
-  }
+  for (std::string_view name : {"huber", "gelu", "clip_by_norm"}) time(r, Calls(r, name, {1, n, 4096}).work(r, std::string(name), n));
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace strider::planner {
 namespace {
 
 constexpr int64_t kMaxIndex = INT32_MAX - (1 << 20);  // an index plus a block still fits i32
-constexpr int64_t kStreamingBytes = 16 << 20;         // outputs from here on are not read again soon
 
 std::string name_of(std::span<const Operand> operands, size_t k) {
   size_t outputs = 0;
