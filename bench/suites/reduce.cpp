@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "kernels/l1_norm.h"
+#include "kernels/softmax.h"
 #include "ops/kernels.h"
 #include "suites/suites.h"
 
@@ -55,14 +57,14 @@ timing::Call l1_norm_call(Runner& r, int64_t n) {
   const int64_t block = ops::sum_block(r.device());
   Sets x = tensors(r, {n}, Content::Normal, 0);
   return [=, sum = zeros({}, {f32, r.device_name()})](int64_t call) {
-    ops::l1_norm_kernel()[cdiv(n, block)](of_call(x, call), sum, n, {{"BLOCK", block}});
+    worked::l1_norm()[cdiv(n, block)](of_call(x, call), sum, n, {{"BLOCK", block}});
   };
 }
 
 timing::Call softmax_call(const Sets& x, const Sets& y, int64_t rows, int64_t columns) {
   int64_t block = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns)));
   return [=](int64_t call) {
-    ops::softmax_kernel()[rows](of_call(x, call), of_call(y, call), columns, columns, columns, {{"BLOCK", block}});
+    worked::softmax()[rows](of_call(x, call), of_call(y, call), columns, columns, columns, {{"BLOCK", block}});
   };
 }
 
