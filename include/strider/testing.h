@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kit to test and time operators and kernels; docs/testing.md. strider/strider.h does not include it.
+#pragma once
+
+#include <strider/testing/bench.h>
+#include <strider/testing/close.h>
