@@ -123,7 +123,7 @@ Handlers tile_handlers() {
   const auto set = [&](Op op, Handler handler) { table[static_cast<int>(op)] = handler; };
   set(Op::ExpandDims, run_nothing);
   set(Op::Reshape, run_nothing);
-  set(Op::Trans, run_trans);
+  set(Op::Trans, run_moves);
   set(Op::Reduce, run_reduce);
   set(Op::Scan, run_scan);
   set(Op::Nest, run_nest);
