@@ -114,6 +114,7 @@ void run_for(Machine& m, ir::Value v);
 void run_while(Machine& m, ir::Value v);
 void run_broadcast(Machine& m, ir::Value v);
 void run_trans(Machine& m, ir::Value v);
+void run_gather(Machine& m, ir::Value v);
 /// For ops whose slots are filled elsewhere.
 void run_nothing(Machine& m, ir::Value v);
 
