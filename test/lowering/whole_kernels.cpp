@@ -260,7 +260,7 @@ struct Matrices {
 /// Exact in every accumulator.
 template <class T>
 Argument small_numbers(int64_t count, int64_t seed) {
-  return formula<T>(count, [seed](int64_t i) -> Real { return (i * seed + i / 7) % 9 - 4; });
+  return formula<T>(count, [seed](int64_t i) -> Real { return (i * seed + i / 7) % 9 - (is_unsigned_int(dtype_of<T>) ? 0 : 4); });
 }
 
 template <class T, class R>
