@@ -2,6 +2,8 @@
 // Ops that move lanes: each is a walk over the result's lanes with one stride an axis in the operand.
 #include <array>
 
+#include <fmt/format.h>
+
 #include "backend/interp/machine.h"
 
 namespace strider::interp {
@@ -56,6 +58,25 @@ void move_lanes(const Machine& m, Value v, const uint64_t* from, uint64_t* to) {
 /// The operand may be a view of one slot; then so is the result, and there is nothing to move.
 void run_moves(Machine& m, Value v) {
   if (!m.values[v].uniform) move_lanes(m, v, m.values[m.function.operand(v, 0)].data, m.out(v));
+}
+
+/// An index out of range is a fault of the program; the lane gets 0.
+void run_gather(Machine& m, Value v) {
+  const Slots from = m.in(m.function.operand(v, 0)), index = m.in(m.function.operand(v, 1));
+  const Shape& source = m.function.type(m.function.operand(v, 0)).shape;
+  const Shape& shape = m.function.type(v).shape;
+  const int axis = static_cast<int>(m.function[v].imm);
+  const int64_t inner = row_major(shape)[axis], length = shape[axis];
+  uint64_t* out = m.out(v);
+  for (int64_t i = 0; i < shape.elements(); ++i) {
+    const int64_t at = static_cast<int32_t>(index.at(i));
+    const int64_t line = i / (inner * length) * source[axis];
+    const bool in_range = at >= 0 && at < source[axis];
+    out[i] = in_range ? from.at((line + at) * inner + i % inner) : 0;
+    if (in_range) continue;
+    m.reports.add(ReportKind::Misuse, v, {.lane = i},
+                  [&] { return fmt::format("index {} of an axis of size {}", at, source[axis]); });
+  }
 }
 
 }  // namespace strider::interp
