@@ -7,19 +7,19 @@ namespace strider::timing {
 
 namespace {
 
-void check_writable(const Tensor& tensor) {
+void check_writable(const TensorView& tensor) {
   if (tensor.is_read_only()) user_error("a tensor to be zeroed or restored is read-only: {}", name_of(tensor.dtype()));
 }
 
 }  // namespace
 
-Reset::Reset(std::span<const Tensor> to_zero, std::span<const Tensor> restore) {
-  for (const Tensor& t : to_zero) {
+Reset::Reset(const std::vector<TensorView>& to_zero, const std::vector<TensorView>& restore) {
+  for (const TensorView& t : to_zero) {
     check_writable(t);
     Tensor zero = zeros(Dims::filled(t.rank(), 1), {t.dtype(), t.device()});
     tensors_.emplace_back(t, zero);
   }
-  for (const Tensor& t : restore) {
+  for (const TensorView& t : restore) {
     check_writable(t);
     tensors_.emplace_back(t, t.clone());
   }

@@ -2,7 +2,6 @@
 // Tensors that calls add into or overwrite, made as they were before each of them.
 #pragma once
 
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,7 +12,7 @@ namespace strider::timing {
 class Reset {
  public:
   /// Keeps copies of what the tensors of `restore` hold now. A user error for read-only ones.
-  Reset(std::span<const Tensor> to_zero, std::span<const Tensor> restore);
+  Reset(const std::vector<TensorView>& to_zero, const std::vector<TensorView>& restore);
   /// Leaves the tensors as they are before a call.
   ~Reset();
   Reset(const Reset&) = delete;
@@ -23,7 +22,7 @@ class Reset {
   void operator()() const;
 
  private:
-  std::vector<std::pair<Tensor, Tensor>> tensors_;  // and what they hold before a call
+  std::vector<std::pair<TensorView, Tensor>> tensors_;  // and what they hold before a call
 };
 
 }  // namespace strider::timing

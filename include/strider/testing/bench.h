@@ -28,8 +28,8 @@ struct BenchOptions {
   int least_samples = 5, most_samples = 1000;   // whatever `repeat` says
   bool flush_cache = true;                      // every sample finds its data in memory, not in a cache
   std::vector<double> quantiles = {};           // of the samples, each in [0, 1]
-  std::vector<Tensor> reset_to_zero = {};       // zeroed before every sample, and at the end
-  std::vector<Tensor> restore = {};             // given back the elements that they had before do_bench(), likewise
+  std::vector<TensorView> reset_to_zero = {};   // zeroed before every sample, and at the end
+  std::vector<TensorView> restore = {};         // given back the elements that they had before do_bench(), likewise
   std::string_view device = "cpu";              // where the calls run
 };
 
