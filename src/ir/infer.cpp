@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "ir/promote.h"
 
 namespace strider::ir {
 namespace {
@@ -111,10 +112,10 @@ void check_gather(std::span<const Type> operands, const Type& to, int64_t axis) 
 
 void check_dot(std::span<const Type> operands) {
   const Type &c = operands[0], &a = operands[1], &b = operands[2];
-  bool fits = a.dtype == c.dtype && b.dtype == c.dtype && (is_integer(c) || is_real(c)) && size_of(c.dtype) >= 4;
+  bool fits = a.dtype == b.dtype && widens(a.dtype, c.dtype) && (is_integer(c) || is_real(c)) && size_of(c.dtype) >= 4;
   for (const Type& t : operands) fits = fits && t.shape.rank() == 2 && !t.is_pointer();
   fits = fits && a.shape[0] == c.shape[0] && b.shape[1] == c.shape[1] && a.shape[1] == b.shape[0];
-  if (!fits) mismatch(Op::Dot, operands, "tiles [m, n], [m, k] and [k, n] of one dtype of 32 or 64 bits");
+  if (!fits) mismatch(Op::Dot, operands, "tiles [m, n] of 32 or 64 bits, [m, k] and [k, n] of one dtype that it holds");
 }
 
 void check_histogram(std::span<const Type> operands, const Type& to) {

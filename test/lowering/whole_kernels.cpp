@@ -379,9 +379,11 @@ Kernels whole_kernels() {
   add(counts<int>({1000}, 4096));
   add(product<float, float>({16, 16, 16}));
   add(product<float, float>({3, 33, 5}));
+  add(product<float, float>({128, 128, 16}));
   add(product<float, float>({1, 1, 257}));
   add(product<float, float>({33, 1, 1}));
   add(product<Half, float>({16, 32, 8}));
+  add(product<Half, float>({128, 128, 128}));
   add(product<BFloat16, float>({7, 64, 33}));
   add(product<double, double>({5, 6, 7}));
   add(product<int8_t, int32_t>({32, 17, 16}));

@@ -116,17 +116,28 @@ void run_scan(Machine& m, Value v) {
   fold.give_all();
 }
 
+std::vector<uint64_t> converted(Machine& m, Value tile, DType dtype) {
+  const ir::Type& type = m.function.type(tile);
+  const Slots slots = m.in(tile);
+  std::vector<uint64_t> result(static_cast<size_t>(type.elements()));
+  const uint64_t* args[] = {slots.data};
+  const int steps[] = {slots.step};
+  ir::evaluate_lanes(Op::Cast, type.dtype, dtype, args, steps, result.data(), result.size());
+  return result;
+}
+
 void run_dot(Machine& m, Value v) {
-  const Slots c = m.in(m.function.operand(v, 0)), a = m.in(m.function.operand(v, 1)), b = m.in(m.function.operand(v, 2));
+  const Slots c = m.in(m.function.operand(v, 0));
   const ir::Type& type = m.function.type(v);
   const int64_t rows = type.shape[0], columns = type.shape[1], depth = m.function.type(m.function.operand(v, 1)).shape[1];
+  const auto a = converted(m, m.function.operand(v, 1), type.dtype), b = converted(m, m.function.operand(v, 2), type.dtype);
   uint64_t* out = m.out(v);
   for (int64_t i = 0; i < rows * columns; ++i) out[i] = c.at(i);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t k = 0; k < depth; ++k) {
       uint64_t* row = out + i * columns;
-      const uint64_t* args[] = {a.data + (i * depth + k) * a.step, b.data + k * columns * b.step, row};
-      const int steps[] = {0, b.step, 1};
+      const uint64_t* args[] = {a.data() + i * depth + k, b.data() + k * columns, row};
+      const int steps[] = {0, 1, 1};
       ir::evaluate_lanes(Op::Fma, type.dtype, type.dtype, args, steps, row, static_cast<size_t>(columns));
     }
 }

@@ -152,4 +152,13 @@ LaneValue LaneProgram::read_shared(const Storage& storage, const Index& squeezed
   return load(shared_address(storage, squeezed), present, {});
 }
 
+/// What the lanes of the current slot see of a kept tile. An element that all of them see is read if the first lane is present:
+/// its indices are the lowest of the slot, so no other one is present without it.
+LaneValue LaneProgram::read_elsewhere(const Storage& storage, const Index& squeezed) {
+  LaneMath m = math(pass_->layout);
+  LaneValue address = shared_address(storage, squeezed), present = pass_->slot->present;
+  bool is_one = address.is_uniform() && !is_always(present) && !present.is_uniform();
+  return load(address, is_one ? m.uniform(m.first_lane(present)) : present, {});
+}
+
 }  // namespace strider::pass

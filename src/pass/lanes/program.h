@@ -146,6 +146,7 @@ class LaneProgram {
   LaneValue shared_address(const Storage& storage, const Index& squeezed);
   void keep(const Storage& storage, const Slot& slot, const LaneValue& value);
   LaneValue read_own(const Storage& storage, Value slot_number);
+  LaneValue read_elsewhere(const Storage& storage, const Index& squeezed);
   LaneValue read_shared(const Storage& storage, const Index& squeezed, const LaneValue& present);
   Index squeeze_index(const ir::Shape& shape, const Index& index) const;
 
