@@ -2,13 +2,16 @@
 // A launch of a kernel: arguments -> facts -> table -> launch.
 #include <strider/kernel.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
 #include "ir/print.h"
+#include "pointwise/plan.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
+#include "runtime/interpret.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
 #include "runtime/prepared.h"
@@ -33,6 +36,7 @@ constexpr int64_t kMaxGrid[] = {INT32_MAX, 65535, 65535};
 /// The bytes between the first and the last element of a pointer's tensor.
 struct Range {
   uintptr_t begin = 0, end = 0;
+  int64_t bytes() const { return static_cast<int64_t>(end - begin); }
 };
 Range range_of(const TensorView& v) {
   Extent e = extent(v.shape(), v.strides());
@@ -62,6 +66,17 @@ class Binding {
   Device& device() const { return *device_; }
   std::span<const ArgumentFact> facts() const { return {facts_, kernel_.params.size()}; }
   std::span<const uint64_t> slots() const { return {slots_, count_}; }
+
+  /// The tensors, by the program's parameters.
+  std::vector<TensorArgument> tensors() const {
+    std::vector<TensorArgument> all;
+    size_t slot = 0;
+    for (size_t k = 0; k < kernel_.params.size(); ++k) {
+      if (const TensorView* v = views_[k]) all.push_back(tensor_argument(slot, v->data(), v->dtype(), v->shape(), v->strides()));
+      slot += kernel_.params[k].kind != ParamKind::Constant;
+    }
+    return all;
+  }
 
   std::vector<detail::PreparedNumber> numbers() const {
     std::vector<detail::PreparedNumber> all;
@@ -134,6 +149,9 @@ class Binding {
     facts_[param].log2_align =
         static_cast<uint8_t>(align < 4 ? std::countr_zero(static_cast<unsigned>(size_of(v.dtype()))) : align);
     ranges_[param] = range_of(v);
+    const Target& target = device_->target();
+    facts_[param].streams = target.max_threads == 1 && target.streaming_stores && ranges_[param].bytes() >= planner::kStreamingBytes;
+    views_[param] = &v;
     slots_[count_++] = address;
   }
 
@@ -165,6 +183,7 @@ class Binding {
   uint64_t bound_ = 0;  // bit k: parameter k is a constant that has its value
   size_t count_ = 0;
   ArgumentFact facts_[kMaxParams];
+  const TensorView* views_[kMaxParams] = {};  // of pointers
   Range ranges_[kMaxParams];
   uint64_t slots_[kMaxParams];
 };
@@ -182,27 +201,45 @@ Grid checked_grid(const Dims& size) {
 
 }  // namespace
 
+namespace {
+
+/// What a specialisation is known by.
+struct Specialisation {
+  const Device* device;
+  uint64_t as_written;  // it is interpreted as it is written
+  ArgumentFact facts[kMaxParams];
+  size_t count;
+
+  Specialisation(const Binding& binding, bool written)
+      : device(&binding.device()), as_written(written), count(binding.facts().size()) {
+    std::ranges::copy(binding.facts(), facts);
+  }
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(this), 16 + count * sizeof(ArgumentFact)}; }
+};
+static_assert(offsetof(Specialisation, facts) == 16);
+
+}  // namespace
+
 struct Kernel::Impl {
   KernelDecl decl;
-  Cache<Executable> kernels;  // by device and facts
+  Cache<Executable> kernels;      // by specialisation
+  Cache<ir::Function> programs;   // the same, to interpret
 
   Executable& kernel(const Binding& binding) {
-    struct {
-      const Device* device;
-      uint64_t unused;
-      ArgumentFact facts[kMaxParams];
-    } key;
-    static_assert(sizeof(key) == 16 + sizeof(key.facts));
-    std::span<const ArgumentFact> facts = binding.facts();
-    key.device = &binding.device();
-    key.unused = 0;
-    std::copy(facts.begin(), facts.end(), key.facts);
-    std::string_view bytes(reinterpret_cast<const char*>(&key), 16 + facts.size_bytes());
-    if (Executable* known = kernels.find(bytes)) {
+    const Specialisation key(binding, false);
+    if (Executable* known = kernels.find(key.bytes())) {
       counters().memory_hits.add();
       return *known;
     }
-    return kernels.find_or_make(bytes, [&] { return compile(front::trace_kernel(decl, facts), binding.device()); });
+    return kernels.find_or_make(key.bytes(), [&] { return compile(front::trace_kernel(decl, binding.facts()), binding.device()); });
+  }
+
+  std::shared_ptr<Executable> interpreted(const Binding& binding, const Interpretation& how) {
+    check_interpretable(binding.device());
+    const Specialisation key(binding, how.overflow);
+    const ir::Function& program = programs.find_or_make(
+        key.bytes(), [&] { return prepare_to_interpret(front::trace_kernel(decl, binding.facts()), how); });
+    return std::make_shared<InterpretedLaunch>("kernel", program, binding.tensors(), how);
   }
 };
 
@@ -215,6 +252,7 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments)
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)));
+    if (const Interpretation* how = interpretation()) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
     impl_->kernel(binding).launch(size, binding.slots());
   });
 }
@@ -224,9 +262,20 @@ PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> a
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)));
-    std::span<const uint64_t> slots = binding.slots();
-    return PreparedCall({"kernel", impl_->decl.name, impl_, &impl_->kernel(binding), size, {slots.begin(), slots.end()},
-                         binding.numbers(), detail::owning_tensors(arguments, Argument::Tensor), {}});
+    detail::PreparedParts parts;
+    parts.what = "kernel", parts.name = impl_->decl.name, parts.grid = size;
+    parts.slots.assign(binding.slots().begin(), binding.slots().end());
+    parts.numbers = binding.numbers();
+    parts.tensors = detail::owning_tensors(arguments, Argument::Tensor);
+    if (const Interpretation* how = interpretation()) {
+      std::shared_ptr<Executable> launch = impl_->interpreted(binding, *how);
+      parts.executable = launch.get();
+      parts.code = std::make_shared<std::pair<std::shared_ptr<Impl>, std::shared_ptr<Executable>>>(impl_, std::move(launch));
+    } else {
+      parts.executable = &impl_->kernel(binding);
+      parts.code = impl_;
+    }
+    return PreparedCall(std::move(parts));
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in the lanes pass: from the structure of an address comes the kind of access; and kept values.
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "pass/index_map.h"
@@ -111,6 +112,17 @@ Storage LaneProgram::allocate(const Layout& layout, DType dtype, uint8_t keep) {
   }
   s.shared = b_.alloc(Space::Shared, dtype, elements);
   return s;
+}
+
+void LaneProgram::clear(const Storage& storage) {
+  Pass pass(storage.layout);
+  Pass* outer = std::exchange(pass_, &pass);
+  phase();
+  each_slot(storage.layout, [&](const Slot& slot) {
+    pass.slot = &slot;
+    keep(storage, slot, math(storage.layout).constant(storage.dtype, 0));
+  });
+  pass_ = outer;
 }
 
 LaneValue LaneProgram::own_address(const Storage& storage, Value slot_number) {
