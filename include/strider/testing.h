@@ -4,6 +4,7 @@
 
 #include <strider/testing/autotune.h>
 #include <strider/testing/bench.h>
+#include <strider/testing/check.h>
 #include <strider/testing/close.h>
 #include <strider/testing/report.h>
 #include <strider/testing/special.h>

@@ -108,7 +108,7 @@ bool is_finite(DType dtype, uint64_t bits) { return !is_float(dtype) || std::isf
 /// A small integer, or a float of moderate magnitude.
 uint64_t usual(DType dtype, uint64_t draw) {
   if (dtype == DType::Bool) return draw & 1;
-  if (!is_float(dtype)) return ir::bits_of_int(dtype, static_cast<int64_t>(draw % 201) - 100);
+  if (!is_float(dtype)) return ir::bits_of_int(dtype, static_cast<int64_t>(draw % 201) - (is_signed_int(dtype) ? 100 : 0));
   double fraction = std::ldexp(static_cast<double>(draw >> 11), -53) + 0.5, sign = draw & 1 ? -1 : 1;
   return ir::bits_of_double(dtype, sign * std::ldexp(fraction, static_cast<int>(draw >> 1 & 0xff) % 17 - 8));
 }

@@ -91,6 +91,8 @@ struct KernelCheck {
   /// Tensors of a dtype on a device, from factories such as st::randn; the check writes other elements into the inputs.
   std::function<KernelCall(const KernelSize& size, const TensorOptions& options)> prepare;
   bool by_rows = false;                                     // a program holds a row: the block is at least as long
+  /// Whether the maths run in f32 whatever the tensors are: wider and integer results are then no better than that.
+  bool in_f32 = false;
   int64_t block = 1024;                                     // as it is used
   std::vector<int64_t> blocks = {256, 512, 1024, 2048, 4096, 8192, 16384};  // to try when it is slow
 };
