@@ -282,7 +282,10 @@ void LaneProgram::count_lanes(Value v, const Slot& slot) {
   LaneValue from_zero[] = {bin, m.constant(DType::I32, 0)};
   LaneValue mask = m.both(m.both(m.apply(Op::Ge, DType::Bool, from_zero), m.less(bin, f_.type(v).shape[0])), slot.present);
   auto address = [&](const LaneValue& at) { return shared_address(counts, squeeze_index(f_.type(v).shape, {at})); };
-  if (threads_ > 1) return by_owner(pass_->layout, [&] { atomic_add(address(bin), m.constant(DType::I32, 1), mask); });
+  if (threads_ > 1) {
+    Value place = m.materialize(address(bin)), one = m.materialize(m.constant(DType::I32, 1));
+    return by_owner(pass_->layout, [&] { b_.atomic_add(place, one, is_always(mask) ? Value{} : m.materialize(mask)); });
+  }
   // One thread needs no atomics. Lane by lane, 0 is added to bin 0 where nothing is counted.
   LaneValue counted[] = {mask, bin, m.constant(DType::I32, 0)};
   Value bins = allocate_private(DType::I32, m.lanes()), amounts = allocate_private(DType::I32, m.lanes());
