@@ -396,6 +396,8 @@ Kernels whole_kernels() {
   add(counts<int64_t>({2, 3, 16}, 33));
   add(counts<uint16_t>({64}, 1));
   add(counts<int>({1}, 3));
+  add(counts<int>({33}, 33));
+  add(counts<int16_t>({256}, 256));
   add(counts<int>({1000}, 4096));
   add(product<float, float>({16, 16, 16}));
   add(product<float, float>({3, 33, 5}));
