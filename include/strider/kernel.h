@@ -20,6 +20,7 @@
 
 #include <strider/argument.h>
 #include <strider/prepared.h>
+#include <strider/taps.h>
 #include <strider/tile.h>
 
 namespace strider {
@@ -77,7 +78,7 @@ template <class... P>
 struct Signature {
   static std::vector<ParamDecl> declare() { return {Param<std::decay_t<P>>::declare()...}; }
   template <class F, size_t... I>
-  static void call(const F& f, std::span<const Value> values, std::index_sequence<I...>) {
+  static void call(const F& f, [[maybe_unused]] std::span<const Value> values, std::index_sequence<I...>) {
     f(Param<std::decay_t<P>>::bind(values[I])...);
   }
   template <class F>
@@ -143,7 +144,8 @@ class Kernel {
   /// The kernel on a grid, to be called with its arguments. Constants come last as a list of names and values, or stand at
   /// their place among the arguments; a kernel with a single constant may call it by any name.
   inline Launcher operator[](LaunchGrid grid) const;
-  STRIDER_API void launch(const LaunchGrid& grid, std::span<const Argument> arguments) const;
+  /// With `taps`, what tl::tap names in the kernel is read back into it.
+  STRIDER_API void launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps = nullptr) const;
   void launch(const LaunchGrid& grid, std::initializer_list<Argument> arguments) const {
     launch(grid, std::span(arguments.begin(), arguments.size()));
   }
@@ -162,10 +164,17 @@ class Kernel::Launcher {
  public:
   Launcher(const Kernel& kernel, LaunchGrid grid) : kernel_(kernel), grid_(std::move(grid)) {}
 
+  /// The launch leaves the values of tl::tap in `taps`.
+  Launcher taps(Taps& taps) const {
+    Launcher other = *this;
+    other.taps_ = &taps;
+    return other;
+  }
+
   template <std::convertible_to<Argument>... A>
   void operator()(const A&... arguments) const {
     const Argument list[] = {Argument(arguments)..., Argument()};
-    kernel_.launch(grid_, std::span(list, sizeof...(A)));
+    kernel_.launch(grid_, std::span(list, sizeof...(A)), taps_);
   }
   /// The same with a list of constants at the end: a list in braces has no type that a template could name.
   using In = const Argument&;
@@ -173,7 +182,7 @@ class Kernel::Launcher {
                   In k = {}, In l = {}, In m = {}, In n = {}, In o = {}, In p = {}, In q = {}, In r = {}, In s = {},
                   In t = {}) const {
     const Argument list[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t};
-    kernel_.launch(grid_, given(list));
+    kernel_.launch(grid_, given(list), taps_);
   }
 
   /// A launch with these arguments that is checked once, to run again: strider/prepared.h. Throws what the launch itself would.
@@ -198,6 +207,7 @@ class Kernel::Launcher {
 
   const Kernel& kernel_;
   LaunchGrid grid_;
+  Taps* taps_ = nullptr;
 };
 
 inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*this, std::move(grid)}; }

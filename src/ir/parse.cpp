@@ -68,6 +68,7 @@ class Parser {
   Literal literal();
   void attributes(Statement& s);
   void attribute(Statement& s);
+  void hint(Statement& s, const Token& word);
   void types(Statement& s);
   void simple(Statement& s);
   void with_regions(Statement& s);
@@ -277,7 +278,8 @@ void Parser::literals(Statement& s) {
 
 void Parser::attribute(Statement& s) {
   Token word = lex_.take();
-  bool access = has(s.op, Reads | Writes);
+  bool access = has(s.op, Reads | Writes) && s.op != Op::Atomic;
+  if (s.op == Op::Hint) return hint(s, word);
   if (access && word.text == "streaming") {
     s.imm |= kStreaming;
   } else if (access && word.text == "align") {
@@ -292,6 +294,22 @@ void Parser::attribute(Statement& s) {
   } else {
     lex_.error(word, "{} has no attribute {}", name_of(s.op), describe(word));
   }
+}
+
+/// What a hint says, and the axis of which it says it.
+void Parser::hint(Statement& s, const Token& word) {
+  HintFact fact = HintFact::of(s.imm);
+  lex_.expect("=");
+  if (word.text == "axis") {
+    fact.axis = static_cast<int>(integer(0, kMaxRank - 1));
+  } else {
+    int kind = 0;
+    while (kind < kHintKinds && kHintNames[kind] != word.text) ++kind;
+    if (kind == kHintKinds) lex_.error(word, "{} has no attribute {}", name_of(s.op), describe(word));
+    fact.kind = static_cast<HintKind>(kind);
+    fact.number = integer(1, INT64_MAX >> 8);
+  }
+  s.imm = fact.imm();
 }
 
 void Parser::attributes(Statement& s) {
@@ -415,6 +433,9 @@ void Parser::statement() {
   left(s);
   s.op_token = lex_.expect(Kind::Identifier, "an op");
   std::optional<Op> op = op_named(s.op_token.text);
+  if (op == Op::Atomic) op = std::nullopt;  // its name says the kind
+  for (int k = 0; k < kAtomicKinds; ++k)
+    if (kAtomicNames[k] == s.op_token.text) op = Op::Atomic, s.imm = k;
   if (!op || *op == Op::Param || *op == Op::Result) lex_.error(s.op_token, "unknown op {}", describe(s.op_token));
   s.op = *op;
   operands(s);

@@ -178,7 +178,7 @@ void Planner::settle(Value v) {
 }
 
 /// Values that nobody may read before the nest that makes them is done: results, and what atomics gave their owner.
-bool Planner::is_complete_only(Value v) const { return !is_tile(v) || f_[v].op == Op::Result || f_[v].op == Op::AtomicAdd; }
+bool Planner::is_complete_only(Value v) const { return !is_tile(v) || f_[v].op == Op::Result || f_[v].op == Op::Atomic; }
 
 /// The first step at which `v` can run.
 int Planner::ready(Value v) {

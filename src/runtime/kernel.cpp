@@ -2,13 +2,16 @@
 // A launch of a kernel: arguments -> facts -> table -> launch.
 #include <strider/kernel.h>
 
+#include <algorithm>
 #include <bit>
+#include <mutex>
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
 #include "ir/print.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
+#include "runtime/effects.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
 #include "runtime/prepared.h"
@@ -186,23 +189,42 @@ struct Kernel::Impl {
   KernelDecl decl;
   Cache<Executable> kernels;  // by device and facts
 
-  Executable& kernel(const Binding& binding) {
+  std::mutex requests_mutex;
+  std::vector<std::vector<std::string>> requests;  // sets of taps that launches asked for
+
+  /// What stands for a set of taps in the key: 0 for none.
+  uint64_t number_of(const front::TapRequest& request) {
+    if (!request.any) return 0;
+    std::lock_guard lock(requests_mutex);
+    auto known = std::find(requests.begin(), requests.end(), request.names);
+    if (known == requests.end()) known = requests.insert(known, request.names);
+    return static_cast<uint64_t>(known - requests.begin()) + 1;
+  }
+
+  std::unique_ptr<Executable> make(const Binding& binding, const front::TapRequest& request) const {
+    front::TracedKernel traced = front::trace_with_effects(decl, binding.facts(), request);
+    auto code = compile(traced.program, binding.device());
+    if (traced.effects.hidden.empty() && !request.any) return code;
+    return std::make_unique<EffectsExecutable>(decl.name, std::move(traced.effects), std::move(code), binding.device());
+  }
+
+  Executable& kernel(const Binding& binding, const front::TapRequest& request = {}) {
     struct {
       const Device* device;
-      uint64_t unused;
+      uint64_t taps;
       ArgumentFact facts[kMaxParams];
     } key;
     static_assert(sizeof(key) == 16 + sizeof(key.facts));
     std::span<const ArgumentFact> facts = binding.facts();
     key.device = &binding.device();
-    key.unused = 0;
+    key.taps = number_of(request);
     std::copy(facts.begin(), facts.end(), key.facts);
     std::string_view bytes(reinterpret_cast<const char*>(&key), 16 + facts.size_bytes());
     if (Executable* known = kernels.find(bytes)) {
       counters().memory_hits.add();
       return *known;
     }
-    return kernels.find_or_make(bytes, [&] { return compile(front::trace_kernel(decl, facts), binding.device()); });
+    return kernels.find_or_make(bytes, [&] { return make(binding, request); });
   }
 };
 
@@ -210,12 +232,17 @@ Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>())
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
 
-void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments) const {
+void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps) const {
   naming("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
-    Grid size = checked_grid(grid.resolve(binding.constants(constants)));
-    impl_->kernel(binding).launch(size, binding.slots());
+    Dims sizes = grid.resolve(binding.constants(constants));
+    Grid size = checked_grid(sizes);
+    if (!taps) return impl_->kernel(binding).launch(size, binding.slots());
+    taps->values_.clear();
+    auto& executable = static_cast<EffectsExecutable&>(impl_->kernel(binding, {true, taps->wanted_}));
+    executable.check_taps(taps->wanted_);
+    taps->values_ = executable.launch_and_tap(size, sizes.rank(), binding.slots());
   });
 }
 
