@@ -13,12 +13,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <strider/argument.h>
+#include <strider/interpret.h>
 #include <strider/prepared.h>
 #include <strider/taps.h>
 #include <strider/tile.h>
@@ -170,11 +172,18 @@ class Kernel::Launcher {
     other.taps_ = &taps;
     return other;
   }
+  /// The same launch in the interpreter, which checks every access: strider/interpret.h. User errors: a tensor is not on the CPU,
+  /// and what the interpreter finds.
+  Launcher interpreted(const Interpretation& how = {}) const {
+    Launcher launcher(*this);
+    launcher.how_ = how;
+    return launcher;
+  }
 
   template <std::convertible_to<Argument>... A>
   void operator()(const A&... arguments) const {
     const Argument list[] = {Argument(arguments)..., Argument()};
-    kernel_.launch(grid_, std::span(list, sizeof...(A)), taps_);
+    launch(std::span(list, sizeof...(A)));
   }
   /// The same with a list of constants at the end: a list in braces has no type that a template could name.
   using In = const Argument&;
@@ -182,20 +191,20 @@ class Kernel::Launcher {
                   In k = {}, In l = {}, In m = {}, In n = {}, In o = {}, In p = {}, In q = {}, In r = {}, In s = {},
                   In t = {}) const {
     const Argument list[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t};
-    kernel_.launch(grid_, given(list), taps_);
+    launch(given(list));
   }
 
   /// A launch with these arguments that is checked once, to run again: strider/prepared.h. Throws what the launch itself would.
   template <std::convertible_to<Argument>... A>
   PreparedCall prepare(const A&... arguments) const {
     const Argument list[] = {Argument(arguments)..., Argument()};
-    return kernel_.prepare(grid_, std::span(list, sizeof...(A)));
+    return prepare_all(std::span(list, sizeof...(A)));
   }
   PreparedCall prepare(In a, In b = {}, In c = {}, In d = {}, In e = {}, In f = {}, In g = {}, In h = {}, In i = {}, In j = {},
                        In k = {}, In l = {}, In m = {}, In n = {}, In o = {}, In p = {}, In q = {}, In r = {}, In s = {},
                        In t = {}) const {
     const Argument list[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t};
-    return kernel_.prepare(grid_, given(list));
+    return prepare_all(given(list));
   }
 
  private:
@@ -204,10 +213,21 @@ class Kernel::Launcher {
     while (count > 0 && list[count - 1].kind() == Argument::None) --count;
     return list.first(count);
   }
+  void launch(std::span<const Argument> arguments) const {
+    if (!how_) return kernel_.launch(grid_, arguments, taps_);
+    Interpreted scope(*how_);
+    kernel_.launch(grid_, arguments, taps_);
+  }
+  PreparedCall prepare_all(std::span<const Argument> arguments) const {
+    if (!how_) return kernel_.prepare(grid_, arguments);
+    Interpreted scope(*how_);
+    return kernel_.prepare(grid_, arguments);
+  }
 
   const Kernel& kernel_;
   LaunchGrid grid_;
   Taps* taps_ = nullptr;
+  std::optional<Interpretation> how_;
 };
 
 inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*this, std::move(grid)}; }

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include <strider/argument.h>
+#include <strider/interpret.h>
 #include <strider/prepared.h>
 #include <strider/schema.h>
 #include <strider/tensor.h>
@@ -132,6 +133,15 @@ class Pointwise {
     static_assert(kGiven == 0 || kGiven == kOutputs, "give all of an operator's outputs, or none");
     const Argument list[] = {Argument(arguments)...};
     return operator_.prepare(list);
+  }
+
+  /// `op.interpreted(how)(arguments...)`: the same call in the interpreter, which checks every access: strider/interpret.h. User
+  /// errors: a tensor is not on the CPU, and what the interpreter finds.
+  auto interpreted(const Interpretation& how = {}) const {
+    return [this, how](const auto&... arguments) {
+      Interpreted scope(how);
+      return (*this)(arguments...);
+    };
   }
 
   /// The tile kernel that a call with these arguments runs.

@@ -7,6 +7,7 @@
 #include <strider/dlpack.h>
 #include <strider/dtype.h>
 #include <strider/error.h>
+#include <strider/interpret.h>
 #include <strider/kernel.h>
 #include <strider/memory.h>
 #include <strider/npy.h>

@@ -7,11 +7,15 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <strider/dims.h>
+#include <strider/interpret.h>
 
 #include "ir/function.h"
 #include "ir/target.h"
@@ -67,7 +71,23 @@ class Device {
   virtual void fill_zero(void* device, int64_t bytes) = 0;
   /// Returns when all launches so far are done; throws the first error of any of them.
   virtual void synchronize() = 0;
+  /// Seconds from the start of what `work` launches here to its end, the device being idle before; by the device's own clock where
+  /// it has one.
+  virtual double time(const std::function<void()>& work);
 };
+
+/// The tensor behind a pointer argument of an interpreted launch.
+struct TensorArgument {
+  size_t param = 0;             // of the program
+  const char* first = nullptr;  // its element at index 0
+  const char* base = nullptr;   // its lowest byte
+  int64_t bytes = 0;            // from there to the end of its highest element
+  Dims shape, strides;
+};
+
+/// Runs tile form in the tile interpreter on the host's memory, and gives the faults. `what` is "kernel" or "operator".
+std::vector<Fault> interpret(std::string_view what, const ir::Function& program, const Grid& grid, std::span<const uint64_t> args,
+                             std::span<const TensorArgument> tensors, const Interpretation& how);
 
 /// The compiler that serves `target`.
 Compiler& compiler_for(const Target& target);

@@ -16,6 +16,8 @@ constexpr Setting kSettings[] = {
     {"STRIDER_CACHE_DIR",
      "the folder where compiled code is kept; if not set, strider in XDG_CACHE_HOME, else .cache/strider in HOME"},
     {"STRIDER_CACHE_SIZE", "MiB that the folder may hold, 256 if not set; what was not used for longest is removed"},
+    {"STRIDER_BACKEND", "interp: kernels and operators on the CPU run in the interpreter, which checks every access; native, or not set: compiled"},
+    {"STRIDER_LINTS", "what the interpreter reports as well, with commas between: masked, overflow, elementwise; if not set, none"},
     {"STRIDER_TIERS", "0: operators on GPUs are compiled for speed at once, not for a quick first call with fast code following"},
 };
 

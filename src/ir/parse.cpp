@@ -2,6 +2,7 @@
 // Recursive descent, one function per rule of the grammar. Nodes are written as they are read.
 #include "ir/parse.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -432,12 +433,12 @@ void Parser::statement() {
   Statement s;
   left(s);
   s.op_token = lex_.expect(Kind::Identifier, "an op");
-  std::optional<Op> op = op_named(s.op_token.text);
-  if (op == Op::Atomic) op = std::nullopt;  // its name says the kind
-  for (int k = 0; k < kAtomicKinds; ++k)
-    if (kAtomicNames[k] == s.op_token.text) op = Op::Atomic, s.imm = k;
-  if (!op || *op == Op::Param || *op == Op::Result) lex_.error(s.op_token, "unknown op {}", describe(s.op_token));
-  s.op = *op;
+  const std::optional<Op> op = op_named(s.op_token.text);
+  const auto kind = std::ranges::find(kAtomicNames, s.op_token.text) - kAtomicNames;
+  bool is_written_so = op && *op != Op::Param && *op != Op::Result && *op != Op::Atomic;
+  if (!is_written_so && kind == kAtomicKinds) lex_.error(s.op_token, "unknown op {}", describe(s.op_token));
+  s.op = is_written_so ? *op : Op::Atomic;  // of which the name says the kind
+  if (s.op == Op::Atomic) s.imm = kind;
   operands(s);
   literals(s);
   attributes(s);

@@ -17,6 +17,10 @@ using Watch = std::function<void(std::string_view stage, const ir::Function& pro
 /// targets run; equal bits everywhere follow from that.
 ir::Function prepare(const ir::Function& tile, const Watch& watch = {});
 
+/// The same without simplification, every integer operation of the program marked kAsWritten: for the lint of overflow, which is about
+/// what was written, `x - 1` and not `x + (2^32 - 1)`.
+ir::Function prepare_as_written(const ir::Function& tile);
+
 /// The rest: split, schedule, lanes, scratch, barriers, tidy. `threads` is of a program, 0 lets the pipeline choose
 /// within the target's limits. The result is lane form that the target can spell; else an unsupported error names the op.
 ir::Function lower(const ir::Function& prepared, const Target& target, int threads = 0, const Watch& watch = {});

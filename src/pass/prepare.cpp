@@ -4,6 +4,8 @@
 #include "pass/pipeline.h"
 #include "pass/simplify.h"
 
+#include <algorithm>
+
 namespace strider::pass {
 
 ir::Function prepare(const ir::Function& tile, const Watch& watch) {
@@ -28,5 +30,25 @@ ir::Function prepare(const ir::Function& tile, const Watch& watch) {
   }
   return program;
 }
+
+namespace {
+
+/// The program with the integer operations that can overflow marked as the user's.
+ir::Function marked(ir::Function f) {
+  using ir::Op;
+  static constexpr Op kOps[] = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Neg, Op::Abs, Op::Shl, Op::Fma, Op::Cast};
+  for (uint32_t id = 0; id < f.size(); ++id) {
+    const ir::Value v{id};
+    const ir::Node& node = f[v];
+    if (std::ranges::find(kOps, node.op) == std::end(kOps) || node.type.is_pointer() || !is_int(node.type.dtype)) continue;
+    if (node.flags & ir::kNoWrap || f.type(f.operand(v, 0)).dtype == DType::Bool) continue;
+    f.set_flags(v, node.flags | ir::kAsWritten);
+  }
+  return f;
+}
+
+}  // namespace
+
+ir::Function prepare_as_written(const ir::Function& tile) { return decompose(contract(marked(tile))); }
 
 }  // namespace strider::pass

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 
 #include <fmt/ranges.h>
 
@@ -76,18 +77,20 @@ std::vector<std::pair<std::string, Tensor>> EffectsExecutable::launch_and_tap(co
     }
     slots.push_back(reinterpret_cast<uint64_t>(memory.back().data()));
   }
-  std::string fault;
+  std::string faults, failures;
+  std::exception_ptr thrown;
   try {
-    code_->launch(grid, slots);
+    launch_(grid, slots, memory);
     device_.synchronize();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::User) throw;  // of a device that does not answer, nothing can be read
-    fault = error.what();
+    faults = std::string("\n") + error.what();
+    thrown = std::current_exception();
   }
   for (size_t k = 0; k < memory.size(); ++k)
-    if (effects_.hidden[k] == Effects::kRecords)
-      if (std::string failed = read_records(grid, memory[k]); !failed.empty()) fault = failed + (fault.empty() ? "" : "\n") + fault;
-  if (!fault.empty()) user_error("{}", fault);
+    if (effects_.hidden[k] == Effects::kRecords) failures = read_records(grid, memory[k]);
+  if (!failures.empty()) user_error("{}{}", failures, faults);
+  if (thrown) std::rethrow_exception(thrown);
   return taps;
 }
 

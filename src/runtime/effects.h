@@ -2,7 +2,7 @@
 // Kernels with prints, assertions and taps: memory for what they write, and what becomes of it.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +16,10 @@ namespace strider {
 
 class EffectsExecutable final : public Executable {
  public:
-  EffectsExecutable(std::string kernel, front::Effects effects, std::unique_ptr<Executable> code, Device& device)
-      : kernel_(std::move(kernel)), effects_(std::move(effects)), code_(std::move(code)), device_(device) {}
+  /// Runs the kernel's code: `slots` end with the hidden arguments, which are `hidden`.
+  using Launch = std::function<void(const Grid& grid, std::span<const uint64_t> slots, std::span<const Tensor> hidden)>;
+  EffectsExecutable(std::string kernel, front::Effects effects, Device& device, Launch launch)
+      : kernel_(std::move(kernel)), effects_(std::move(effects)), device_(device), launch_(std::move(launch)) {}
 
   /// Launches, waits, prints what was printed, and throws a user error if an assertion failed.
   void launch(const Grid& grid, std::span<const uint64_t> args) override { launch_and_tap(grid, 1, args); }
@@ -36,8 +38,8 @@ class EffectsExecutable final : public Executable {
 
   std::string kernel_;
   front::Effects effects_;
-  std::unique_ptr<Executable> code_;
   Device& device_;
+  Launch launch_;
 };
 
 }  // namespace strider

@@ -9,9 +9,11 @@
 #include "base/error.h"
 #include "front/trace/kernel.h"
 #include "ir/print.h"
+#include "pointwise/plan.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
 #include "runtime/effects.h"
+#include "runtime/interpret.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
 #include "runtime/prepared.h"
@@ -36,6 +38,7 @@ constexpr int64_t kMaxGrid[] = {INT32_MAX, 65535, 65535};
 /// The bytes between the first and the last element of a pointer's tensor.
 struct Range {
   uintptr_t begin = 0, end = 0;
+  int64_t bytes() const { return static_cast<int64_t>(end - begin); }
 };
 Range range_of(const TensorView& v) {
   Extent e = extent(v.shape(), v.strides());
@@ -65,6 +68,17 @@ class Binding {
   Device& device() const { return *device_; }
   std::span<const ArgumentFact> facts() const { return {facts_, kernel_.params.size()}; }
   std::span<const uint64_t> slots() const { return {slots_, count_}; }
+
+  /// The tensors, by the program's parameters.
+  std::vector<TensorArgument> tensors() const {
+    std::vector<TensorArgument> all;
+    size_t slot = 0;
+    for (size_t k = 0; k < kernel_.params.size(); ++k) {
+      if (const TensorView* v = views_[k]) all.push_back(tensor_argument(slot, v->data(), v->dtype(), v->shape(), v->strides()));
+      slot += kernel_.params[k].kind != ParamKind::Constant;
+    }
+    return all;
+  }
 
   std::vector<detail::PreparedNumber> numbers() const {
     std::vector<detail::PreparedNumber> all;
@@ -137,6 +151,9 @@ class Binding {
     facts_[param].log2_align =
         static_cast<uint8_t>(align < 4 ? std::countr_zero(static_cast<unsigned>(size_of(v.dtype()))) : align);
     ranges_[param] = range_of(v);
+    const Target& target = device_->target();
+    facts_[param].streams = target.max_threads == 1 && target.streaming_stores && ranges_[param].bytes() >= planner::kStreamingBytes;
+    views_[param] = &v;
     slots_[count_++] = address;
   }
 
@@ -168,6 +185,7 @@ class Binding {
   uint64_t bound_ = 0;  // bit k: parameter k is a constant that has its value
   size_t count_ = 0;
   ArgumentFact facts_[kMaxParams];
+  const TensorView* views_[kMaxParams] = {};  // of pointers
   Range ranges_[kMaxParams];
   uint64_t slots_[kMaxParams];
 };
@@ -185,9 +203,29 @@ Grid checked_grid(const Dims& size) {
 
 }  // namespace
 
+namespace {
+
+/// What a specialisation is known by.
+struct Specialisation {
+  const Device* device;
+  uint64_t variant;  // bit 0: it is interpreted as it is written; above: which taps it has
+  ArgumentFact facts[kMaxParams];
+  size_t count;
+
+  Specialisation(const Binding& binding, bool written, uint64_t taps)
+      : device(&binding.device()), variant(taps << 1 | written), count(binding.facts().size()) {
+    std::ranges::copy(binding.facts(), facts);
+  }
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(this), 16 + count * sizeof(ArgumentFact)}; }
+};
+static_assert(offsetof(Specialisation, facts) == 16);
+
+}  // namespace
+
 struct Kernel::Impl {
   KernelDecl decl;
-  Cache<Executable> kernels;  // by device and facts
+  Cache<Executable> kernels;            // by specialisation
+  Cache<front::TracedKernel> programs;  // the same, to interpret
 
   std::mutex requests_mutex;
   std::vector<std::vector<std::string>> requests;  // sets of taps that launches asked for
@@ -205,26 +243,38 @@ struct Kernel::Impl {
     front::TracedKernel traced = front::trace_with_effects(decl, binding.facts(), request);
     auto code = compile(traced.program, binding.device());
     if (traced.effects.hidden.empty() && !request.any) return code;
-    return std::make_unique<EffectsExecutable>(decl.name, std::move(traced.effects), std::move(code), binding.device());
+    auto launch = [code = std::shared_ptr(std::move(code))](const Grid& grid, std::span<const uint64_t> slots,
+                                                            std::span<const Tensor>) { code->launch(grid, slots); };
+    return std::make_unique<EffectsExecutable>(decl.name, std::move(traced.effects), binding.device(), launch);
   }
 
   Executable& kernel(const Binding& binding, const front::TapRequest& request = {}) {
-    struct {
-      const Device* device;
-      uint64_t taps;
-      ArgumentFact facts[kMaxParams];
-    } key;
-    static_assert(sizeof(key) == 16 + sizeof(key.facts));
-    std::span<const ArgumentFact> facts = binding.facts();
-    key.device = &binding.device();
-    key.taps = number_of(request);
-    std::copy(facts.begin(), facts.end(), key.facts);
-    std::string_view bytes(reinterpret_cast<const char*>(&key), 16 + facts.size_bytes());
-    if (Executable* known = kernels.find(bytes)) {
+    const Specialisation key(binding, false, number_of(request));
+    if (Executable* known = kernels.find(key.bytes())) {
       counters().memory_hits.add();
       return *known;
     }
-    return kernels.find_or_make(bytes, [&] { return make(binding, request); });
+    return kernels.find_or_make(key.bytes(), [&] { return make(binding, request); });
+  }
+
+  std::shared_ptr<Executable> interpreted(const Binding& binding, const Interpretation& how, const front::TapRequest& request = {}) {
+    check_interpretable(binding.device());
+    const Specialisation key(binding, how.overflow, number_of(request));
+    const front::TracedKernel& kernel = programs.find_or_make(key.bytes(), [&] {
+      front::TracedKernel traced = front::trace_with_effects(decl, binding.facts(), request);
+      traced.program = std::move(*prepare_to_interpret(traced.program, how));
+      return std::make_unique<front::TracedKernel>(std::move(traced));
+    });
+    if (kernel.effects.hidden.empty() && !request.any)
+      return std::make_shared<InterpretedLaunch>("kernel", kernel.program, binding.tensors(), how);
+    auto launch = [&program = kernel.program, given = binding.tensors(), visible = binding.slots().size(), how](
+                      const Grid& grid, std::span<const uint64_t> slots, std::span<const Tensor> hidden) {
+      std::vector<TensorArgument> tensors = given;
+      for (size_t k = 0; k < hidden.size(); ++k)
+        tensors.push_back(tensor_argument(visible + k, hidden[k].data(), hidden[k].dtype(), hidden[k].shape(), hidden[k].strides()));
+      InterpretedLaunch("kernel", program, std::move(tensors), how).launch(grid, slots);
+    };
+    return std::make_shared<EffectsExecutable>(decl.name, kernel.effects, binding.device(), launch);
   }
 };
 
@@ -238,9 +288,13 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments,
     int64_t constants[kMaxParams];
     Dims sizes = grid.resolve(binding.constants(constants));
     Grid size = checked_grid(sizes);
+    const Interpretation* how = interpretation();
+    if (!taps && how) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
     if (!taps) return impl_->kernel(binding).launch(size, binding.slots());
     taps->values_.clear();
-    auto& executable = static_cast<EffectsExecutable&>(impl_->kernel(binding, {true, taps->wanted_}));
+    const front::TapRequest request{true, taps->wanted_};
+    auto interpreted = how ? impl_->interpreted(binding, *how, request) : nullptr;
+    auto& executable = static_cast<EffectsExecutable&>(interpreted ? *interpreted : impl_->kernel(binding, request));
     executable.check_taps(taps->wanted_);
     taps->values_ = executable.launch_and_tap(size, sizes.rank(), binding.slots());
   });
@@ -251,9 +305,20 @@ PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> a
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)));
-    std::span<const uint64_t> slots = binding.slots();
-    return PreparedCall({"kernel", impl_->decl.name, impl_, &impl_->kernel(binding), size, {slots.begin(), slots.end()},
-                         binding.numbers(), detail::owning_tensors(arguments, Argument::Tensor), {}});
+    detail::PreparedParts parts;
+    parts.what = "kernel", parts.name = impl_->decl.name, parts.grid = size;
+    parts.slots.assign(binding.slots().begin(), binding.slots().end());
+    parts.numbers = binding.numbers();
+    parts.tensors = detail::owning_tensors(arguments, Argument::Tensor);
+    if (const Interpretation* how = interpretation()) {
+      std::shared_ptr<Executable> launch = impl_->interpreted(binding, *how);
+      parts.executable = launch.get();
+      parts.code = std::make_shared<std::pair<std::shared_ptr<Impl>, std::shared_ptr<Executable>>>(impl_, std::move(launch));
+    } else {
+      parts.executable = &impl_->kernel(binding);
+      parts.code = impl_;
+    }
+    return PreparedCall(std::move(parts));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/compile.h"
 #include "runtime/generate.h"
 #include "runtime/inspect.h"
+#include "runtime/interpret.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
 #include "runtime/prepared.h"
@@ -34,12 +35,12 @@ using planner::Typing;
 
 namespace {
 
-/// The plan's key with the device that the code is for, and the typing of its maths.
+/// The plan's key with the device that the code is for (or how it is interpreted), and the typing of its maths.
 struct CodeKey {
-  CodeKey(const Device& d, const Typing& t, const Key& k) : device(&d), typing(&t) {
+  CodeKey(const void* d, const Typing& t, const Key& k) : device(d), typing(&t) {
     std::memcpy(static_cast<void*>(&key), &k, k.bytes());
   }
-  const Device* device;
+  const void* device;
   const Typing* typing;
   Key key;
   std::string_view bytes() const { return {reinterpret_cast<const char*>(this), offsetof(CodeKey, key) + key.bytes()}; }
@@ -136,6 +137,18 @@ class Call {
         user_error("output {} is {}, the result is {}", k, name_of(operands_[k].dtype), name_of(typing.results[k]));
   }
 
+  /// The tensors behind the kernel's pointers.
+  std::vector<TensorArgument> tensors(const Plan& plan) const {
+    std::vector<TensorArgument> all;
+    size_t slot = 0;
+    planner::for_each_parameter(plan.key, [&](const planner::Parameter& p) {
+      const planner::Operand& o = operands_[p.operand];
+      if (p.kind == planner::Parameter::Pointer) all.push_back(tensor_argument(slot, o.data, o.dtype, *o.shape, *o.strides));
+      ++slot;
+    });
+    return all;
+  }
+
   Plan plan() const { return plan(device_->target()); }
   Plan plan(const Target& target) const { return planner::plan({operands_, op_.outputs + op_.arguments}, target); }
 
@@ -210,6 +223,7 @@ struct Operator::Impl {
   OperatorDecl decl;
   Cache<const Typing*> typings;  // by the arguments' types
   Cache<Executable> kernels;     // by device, typing and key
+  Cache<ir::Function> programs;  // to interpret, by typing, key and whether it runs as written
 
   explicit Impl(OperatorDecl d) : decl(std::move(d)) {
     naming("operator", decl.name, [&] { planner::check_schema(decl.schema, decl.arguments, decl.outputs); });
@@ -223,12 +237,21 @@ struct Operator::Impl {
   }
 
   Executable& kernel(const Typing& typing, const Plan& plan, Device& device) {
-    CodeKey key(device, typing, plan.key);
+    CodeKey key(&device, typing, plan.key);
     if (Executable* known = kernels.find(key.bytes())) {
       counters().memory_hits.add();
       return *known;
     }
     return kernels.find_or_make(key.bytes(), [&] { return compile_in_tiers(generate(decl, typing, plan.key), device); });
+  }
+
+  std::shared_ptr<Executable> interpreted(const Call& call, const Typing& typing, const Plan& plan, const Interpretation& how) {
+    check_interpretable(call.device());
+    static const char kSimplified = 0, kAsWritten = 0;
+    CodeKey key(how.overflow ? &kAsWritten : &kSimplified, typing, plan.key);
+    const ir::Function& program =
+        programs.find_or_make(key.bytes(), [&] { return prepare_to_interpret(generate(decl, typing, plan.key), how); });
+    return std::make_shared<InterpretedLaunch>("operator", program, call.tensors(plan), how);
   }
 
  private:
@@ -269,10 +292,11 @@ std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
     else call.check_outputs(typing);
     Plan plan = call.plan();
     if (plan.empty) return results;
-    Executable& kernel = impl_->kernel(typing, plan, call.device());
     uint64_t slots[planner::kMaxParameters];
     size_t count = planner::write_arguments(plan, call.scalars(), slots);
-    kernel.launch({plan.programs, 1, 1}, {slots, count});
+    const Interpretation* how = interpretation();
+    if (how) impl_->interpreted(call, typing, plan, *how)->launch({plan.programs, 1, 1}, {slots, count});
+    else impl_->kernel(typing, plan, call.device()).launch({plan.programs, 1, 1}, {slots, count});
     return results;
   });
 }
@@ -290,7 +314,13 @@ PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
     Plan plan = call.plan();
     parts.numbers = call.numbers(typing, plan);
     if (plan.empty) return PreparedCall(std::move(parts));
-    parts.executable = &impl_->kernel(typing, plan, call.device());
+    if (const Interpretation* how = interpretation()) {
+      std::shared_ptr<Executable> launch = impl_->interpreted(call, typing, plan, *how);
+      parts.executable = launch.get();
+      parts.code = std::make_shared<std::pair<std::shared_ptr<Impl>, std::shared_ptr<Executable>>>(impl_, std::move(launch));
+    } else {
+      parts.executable = &impl_->kernel(typing, plan, call.device());
+    }
     parts.grid = {plan.programs, 1, 1};
     uint64_t slots[planner::kMaxParameters];
     parts.slots.assign(slots, slots + planner::write_arguments(plan, call.scalars(), slots));

@@ -68,7 +68,7 @@ TEST(InterpDevice, FaultyLaunchFailsWithItsReports) {
   for (bool tiles : {true, false}) {
     auto device = open_interp_device(tiles ? "interp:tile" : "interp:lanes");
     const std::string text = error_of(ErrorKind::User, [&] { run_on(*device, increment(tiles), 6); });
-    EXPECT_TRUE(says(text, "x + 24 is out of bounds, x reaches bytes 0 to 24;"));
+    EXPECT_TRUE(says(text, "element x + 6 is out of bounds, x reaches elements 0 to 5;"));
     EXPECT_TRUE(says(text, "\nkernel increment: `store"));
   }
 }
@@ -79,7 +79,7 @@ TEST(InterpDevice, MemoryThatIsNotTheDevicesIsOutOfReach) {
   const uint64_t args[] = {reinterpret_cast<uint64_t>(elsewhere.data())};
   auto executable = device->load(interp_compiler().compile(increment(true), device->target()));
   const std::string text = error_of(ErrorKind::User, [&] { executable->launch({1, 1, 1}, args); });
-  EXPECT_TRUE(says(text, "x + 0 is out of bounds, x points to no memory of the launch;"));
+  EXPECT_TRUE(says(text, "element x + 0 is out of bounds, x points to no memory of the launch;"));
   EXPECT_EQ(elsewhere, std::vector<int32_t>(8));
 }
 

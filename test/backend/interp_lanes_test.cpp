@@ -231,7 +231,7 @@ TEST(LaneInterpreterReports, RaceNamesBothThreadsAndStatements) {
   b.load(theirs);
   std::vector<int32_t> x_data(2);
   EXPECT_EQ(Launch().array("x", x_data).run(in_lane_form(b, 2)),
-            "kernel both: `%5 = load %4 : i32` (both.py:4): x + 4 races with `store %3, %0` (both.py:3) of thread 1, "
+            "kernel both: `%5 = load %4 : i32` (both.py:4): element x + 1 races with `store %3, %0` (both.py:3) of thread 1, "
             "no barrier lies between; program (0, 0, 0), thread 0; 1 more like it");
 }
 
@@ -259,7 +259,7 @@ TEST(LaneInterpreterReports, ProgramsRaceInLaneFormToo) {
   b.store(b.ptr_add(x, id), id);
   std::vector<int32_t> x_data(2);
   const std::string text = Launch().array("x", x_data).run(in_lane_form(b, 2), 2);
-  EXPECT_TRUE(says(text, "x + 0 races with `store %1, %0` of program (0, 0, 0); program (1, 0, 0), thread 0"));
+  EXPECT_TRUE(says(text, "element x + 0 races with `store %1, %0` of program (0, 0, 0); program (1, 0, 0), thread 0"));
 }
 
 // --- divergence
@@ -386,7 +386,7 @@ TEST(LaneInterpreterReports, GlobalBlockOutOfBoundsNamesThreadAndLane) {
   b.load_block(b.ptr_add(x, start), DType::F32, 4, 2);
   std::vector<float> x_data(7);
   const std::string text = Launch().array("x", x_data).run(in_lane_form(b, 2));
-  EXPECT_TRUE(says(text, "x + 28 is out of bounds, x reaches bytes 0 to 28; program (0, 0, 0), thread 1, lane (3)"));
+  EXPECT_TRUE(says(text, "element x + 7 is out of bounds, x reaches elements 0 to 6; program (0, 0, 0), thread 1, lane (3)"));
 }
 
 TEST(LaneInterpreterReports, BlocksMustBeAlignedAsClaimed) {

@@ -31,7 +31,7 @@ Function fill(int64_t shift) {
 TEST(TileInterpreterReports, StorePastTheEnd) {
   std::vector<float> y(6);
   EXPECT_EQ(Launch().array("y", y).run(fill(3)),
-            "kernel fill: `store %3, %0` (fill.py:7): y + 24 is out of bounds, y reaches bytes 0 to 24; "
+            "kernel fill: `store %3, %0` (fill.py:7): element y + 6 is out of bounds, y reaches elements 0 to 5; "
             "program (0, 0, 0), lane (3)");
   EXPECT_EQ(y, (std::vector<float>{0, 0, 0, 1, 1, 1}));
 }
@@ -39,7 +39,7 @@ TEST(TileInterpreterReports, StorePastTheEnd) {
 TEST(TileInterpreterReports, StoreBeforeTheBeginOfAView) {
   std::vector<float> y(6);
   EXPECT_EQ(Launch().view("y", y, &y[1]).run(fill(-3)),
-            "kernel fill: `store %3, %0` (fill.py:7): y - 12 is out of bounds, y reaches bytes -4 to 20; "
+            "kernel fill: `store %3, %0` (fill.py:7): element y - 3 is out of bounds, y reaches elements -1 to 4; "
             "program (0, 0, 0), lane (0); 1 more like it");
   EXPECT_EQ(y, (std::vector<float>{1, 1, 0, 0, 0, 0}));
 }
@@ -52,7 +52,7 @@ TEST(TileInterpreterReports, LoadOutOfBoundsGivesZeroAndNamesTheLaneOfTheTile) {
   b.store(at(b, y, i), loaded);
   std::vector<int16_t> x_data{1, 2, 3, 4, 5}, y_data(6, 9);
   EXPECT_EQ(Launch().array("x", x_data).array("y", y_data).run(b.finish()),
-            "kernel corner: `%4 = load %3 : i16[2, 3]`: x + 10 is out of bounds, x reaches bytes 0 to 10; "
+            "kernel corner: `%4 = load %3 : i16[2, 3]`: element x + 5 is out of bounds, x reaches elements 0 to 4; "
             "program (0, 0, 0), lane (1, 2)");
   EXPECT_EQ(y_data, (std::vector<int16_t>{1, 2, 3, 4, 5, 0}));
 }
@@ -76,7 +76,7 @@ TEST(TileInterpreterReports, AccessThatStraysIntoAnotherArgument) {
   Launch launch = Launch().array("x", both).view("y", both, &both[2]);
   launch.options.memories[0].bytes = 8;
   EXPECT_EQ(launch.run(b.finish()),
-            "kernel stray: `%3 = load %2 : i32[4]`: x + 8 is out of bounds, x reaches bytes 0 to 8; program (0, 0, 0), lane (2)"
+            "kernel stray: `%3 = load %2 : i32[4]`: element x + 2 is out of bounds, x reaches elements 0 to 1; program (0, 0, 0), lane (2)"
             "; 1 more like it");
 }
 
@@ -99,7 +99,7 @@ TEST(TileInterpreterReports, ArgumentWithoutMemory) {
   Launch launch = Launch().array("y", y);
   launch.options.memories[0] = {"z", reinterpret_cast<char*>(elsewhere.data()), 32};
   EXPECT_EQ(launch.run(fill(0)),
-            "kernel fill: `store %3, %0` (fill.py:7): y + 0 is out of bounds, y points to no memory of the launch; "
+            "kernel fill: `store %3, %0` (fill.py:7): element y + 0 is out of bounds, y points to no memory of the launch; "
             "program (0, 0, 0), lane (0); 3 more like it");
 }
 
@@ -116,7 +116,7 @@ TEST(TileInterpreterReports, ReportsAreBounded) {
 TEST(TileInterpreterReports, TwoProgramsThatStoreToOneElement) {
   std::vector<float> y(4);
   EXPECT_EQ(Launch().array("y", y).run(fill(0), 3),
-            "kernel fill: `store %3, %0` (fill.py:7): y + 0 races with `store %3, %0` (fill.py:7) of program (0, 0, 0); "
+            "kernel fill: `store %3, %0` (fill.py:7): element y + 0 races with `store %3, %0` (fill.py:7) of program (0, 0, 0); "
             "program (1, 0, 0), lane (0); 7 more like it");
 }
 
@@ -142,7 +142,7 @@ TEST(TileInterpreterReports, ProgramsRaceUnlessBothLoadOrBothAreAtomic) {
       EXPECT_EQ(race_of(first, second).empty(), fine) << name_of(first) << " " << name_of(second);
     }
   EXPECT_EQ(race_of(Op::Store, Op::Load),
-            "kernel pair: `%4 = load %x : i32`: x + 0 races with `store %x, %3` of program (0, 0, 0); program (1, 0, 0)");
+            "kernel pair: `%4 = load %x : i32`: element x + 0 races with `store %x, %3` of program (0, 0, 0); program (1, 0, 0)");
 }
 
 TEST(TileInterpreterReports, ManyReadersThenOneWriter) {
@@ -153,7 +153,7 @@ TEST(TileInterpreterReports, ManyReadersThenOneWriter) {
   std::vector<int32_t> x_data(1);
   Launch launch = Launch().array("x", x_data);
   const std::string text = to_string(launch.reports(b.finish(), {1, 4, 1}));
-  EXPECT_TRUE(says(text, "x + 0 races with `%3 = load %x : i32` of several programs; program (0, 3, 0)"));
+  EXPECT_TRUE(says(text, "element x + 0 races with `%3 = load %x : i32` of several programs; program (0, 3, 0)"));
 }
 
 TEST(TileInterpreterReports, OverlapOfOneByteIsARace) {
@@ -191,7 +191,7 @@ std::string repeated_store(ValueFn value) {
 TEST(TileInterpreterReports, LanesOfOneStoreMustAgree) {
   EXPECT_EQ(repeated_store([](Builder& b, Value i) { return b.binary(Op::Div, i, splat(b, i, 2)); }), "");
   EXPECT_EQ(repeated_store([](Builder&, Value i) { return i; }),
-            "kernel repeat: `store %4, %0`: two lanes write different values to x + 0; "
+            "kernel repeat: `store %4, %0`: two lanes write different values to element x + 0; "
             "program (0, 0, 0), lane (1); 2 more like it");
 }
 
@@ -215,7 +215,7 @@ TEST(TileInterpreterReports, FalseFactsAboutArguments) {
   std::vector<int32_t> x_data{5};
   EXPECT_EQ(Launch().scalar(40).array("x", x_data).run(b.finish()),
             "kernel facts: argument n is 40, not divisible by 16 as declared\n"
-            "kernel facts: `store %x, %0`: writes x + 0, which is declared read-only; program (0, 0, 0)");
+            "kernel facts: `store %x, %0`: writes element x + 0, which is declared read-only; program (0, 0, 0)");
   EXPECT_EQ(x_data[0], 5);
 }
 

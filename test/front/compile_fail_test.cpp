@@ -60,6 +60,7 @@ TEST_F(CompileFail, EachMistakeIsExplained) {
       {"tl::arange(0, n);", "the size of a tile is fixed when the kernel compiles: make it a tl::Constexpr"},
       {"st::kernel(\"k\", [](float eps) {});", "a kernel takes pointers (tl::Ptr<float>), numbers (tl::i64, tl::f32, ...)"},
       {"st::kernel(\"k\", [](auto p) {});", "names the types of its parameters: tl::Ptr<float> x, not auto x"},
+      {"for (auto k : tl::static_range(0, n)) (void)k;", "the bounds of static_range are constants (tl::Constexpr); tl::range takes run-time ones"},
       {"tl::load(1.0f);", "tl::Pointer"},
       {"auto y = x * 2;", "no match for"},
   });

@@ -231,7 +231,8 @@ Interpreted interpret(bool lanes, const Grid& grid, F body) {
   ir::Function program = pass::prepare(traced.program);
   if (lanes) program = pass::lower(program, device.target(), 32);
   auto code = device.load(interp_compiler().compile(program, device.target()));
-  EffectsExecutable executable("k", std::move(traced.effects), std::move(code), device);
+  EffectsExecutable executable("k", std::move(traced.effects), device,
+                               [&](const Grid& g, std::span<const uint64_t> slots, std::span<const Tensor>) { code->launch(g, slots); });
   Interpreted run;
   run.output = output_of([&] { run.error = error_of([&] { run.taps = executable.launch_and_tap(grid, 2, {}); }); });
   return run;
@@ -258,6 +259,30 @@ TEST(EffectsInterpreted, AllOfThem) {
     EXPECT_EQ(run.taps[0].second.shape(), Dims({2, 2, 70}));
     for (int k = 0; k < 280; ++k) EXPECT_EQ(values[k], k % 70 * (k / 140 + 10 * (k / 70 % 2)));
   }
+}
+
+TEST(EffectsInterpreted, LaunchesOfCpuTensors) {
+  Kernel l1 = make_tapped();
+  Tensor x = st::arange(-10, 20, 1, {f32, "cpu"}), out = st::zeros({});
+  st::Taps compiled, interpreted;
+  l1[4].taps(compiled)(x, out, 30, {{"BLOCK", 8}});
+  l1[4].interpreted().taps(interpreted)(x, out, 30, {{"BLOCK", 8}});
+  for (const std::string& name : compiled.names()) EXPECT_TRUE(st::equal(compiled[name], interpreted[name])) << name;
+
+  Kernel checked = make_checked();
+  Tensor at = st::tensor<int>({0, 1, 9, 3}), y = st::zeros({4}), four = st::arange(4, {f32, "cpu"});
+  std::string text = error_of([&] { checked[1].interpreted()(four, at, y, 4); });
+  EXPECT_HAS(text, "kernel checked: assertion failed: index in range (");
+  EXPECT_HAS(text, "), program (0, 0, 0), lane (2)");
+  auto outside = st::kernel("outside", [](tl::Ptr<float> x) {
+    tl::print("before");
+    tl::store(x + 4, 1.0f);
+    tl::device_assert(tl::program_id(0) < 0, "never");
+  });
+  std::string output = output_of([&] { text = error_of([&] { outside[1].interpreted()(four); }); });
+  EXPECT_HAS(output, "before\n");
+  EXPECT_HAS(text, "assertion failed: never");
+  EXPECT_HAS(text, "out of bounds");
 }
 
 // --- while tracing

@@ -161,6 +161,28 @@ TEST(Kernel, Source) {
       << text;
 }
 
+TEST(Kernel, StoresToLargeMemoryThatItDoesNotReadBypassTheCaches) {
+  auto copy = st::kernel("copy", [](tl::Ptr<float> x, tl::Ptr<float> y, tl::Constexpr BLOCK) {
+    auto i = tl::program_id(0) * BLOCK + tl::arange(0, BLOCK);
+    tl::store(y + i, tl::load(x + i));
+  });
+  auto twice = st::kernel("twice", [](tl::Ptr<float> x, tl::Ptr<float> y, tl::Constexpr BLOCK) {
+    auto i = tl::program_id(0) * BLOCK + tl::arange(0, BLOCK);
+    tl::store(y + i, tl::load(x + i));
+    tl::store(y + i, tl::load(y + i) * 2.0f);
+  });
+  auto streams = [](const Kernel& k, const Tensor& x, const Tensor& y) {
+    return k.source({x, y, {{"BLOCK", 1024}}}).find("streaming") != std::string::npos;
+  };
+  Tensor small = st::randn({1 << 20}), large = st::randn({1 << 22}), other = st::empty({1 << 22});
+  EXPECT_FALSE(streams(copy, small, st::empty({1 << 20})));
+  EXPECT_TRUE(streams(copy, large, other));
+  EXPECT_FALSE(streams(copy, large, large));
+  EXPECT_FALSE(streams(twice, large, other));
+  copy[1 << 12](large, other, {{"BLOCK", 1024}});
+  EXPECT_TRUE(st::equal(large, other));
+}
+
 TEST(KernelMistakes, TileSizesThatOverflow) {
   Kernel k = st::kernel("huge", [](tl::Ptr<float> x) {
     tl::store(x, tl::sum(tl::full({int64_t{1} << 32, int64_t{1} << 32}, 1.0f, f32)));

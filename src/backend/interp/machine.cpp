@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/interp/lints.h"
 #include "base/error.h"
 #include "ir/semantics.h"
 
@@ -55,11 +56,14 @@ const Function& checked(const Function& f) {
 
 Machine::Machine(const Function& f, const Handlers& table, int threads, const Grid& programs, std::span<const uint64_t> arguments,
                  const InterpOptions& with)
-    : function(checked(f)), handlers(table), options(with), grid(checked(programs)), reports(f, grid, with.max_reports),
+    : function(checked(f)), handlers(table), options(with), grid(checked(programs)), reports(f, grid, with),
       values(f, threads), args(slots_of(f, arguments)), memory(f, values, args, with, reports) {
   context = {.width = threads, .live = threads};
   set_arguments();
+  if (f.threads == 0 && with.lints.has_lints()) lints = std::make_unique<Lints>(*this);
 }
+
+Machine::~Machine() = default;
 
 void Machine::set_arguments() {
   for (size_t k = 0; k < args.size(); ++k) {
@@ -93,7 +97,9 @@ void Machine::run(ir::RegionId region) {
     const Handler handler = handlers[static_cast<int>(op)];
     if (!handler)
       user_error("kernel {}: {} has no meaning in {} form", function.name, name_of(op), function.threads > 0 ? "lane" : "tile");
+    if (lints) lints->before(v);
     handler(*this, v);
+    if (lints) lints->after(v);
   }
 }
 
@@ -109,6 +115,7 @@ void Machine::copy_active(uint64_t* to, Slots from, int64_t lanes) const {
 }
 
 void Machine::assign(std::span<const Value> targets, std::span<const Value> sources) {
+  if (lints) lints->assign(targets, sources);
   size_t total = 0;
   for (Value v : targets) total += v.valid() ? context.width * values[v].lanes : 0;
   if (staged_.size() < total) staged_.resize(total);
@@ -195,7 +202,7 @@ Handlers common_handlers() {
   set(Op::ProgramId, run_program_id);
   set(Op::NumPrograms, run_num_programs);
   set(Op::PtrAdd, run_ptr_add);
-  set(Op::Broadcast, run_broadcast);
+  set(Op::Broadcast, run_moves);
   set(Op::Load, run_load);
   set(Op::Store, run_store);
   set(Op::Atomic, run_atomic);

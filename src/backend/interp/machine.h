@@ -23,6 +23,7 @@ struct Context {
   bool all() const { return live == width; }
 };
 
+class Lints;
 struct Machine;
 using Handler = void (*)(Machine&, ir::Value);
 /// By op; null where an op has no meaning in the form.
@@ -31,6 +32,7 @@ using Handlers = std::array<Handler, ir::kOpCount>;
 struct Machine {
   Machine(const ir::Function& f, const Handlers& handlers, int threads, const Grid& grid, std::span<const uint64_t> args,
           const InterpOptions& options);
+  ~Machine();
   std::vector<Report> run_all();
   void run(ir::RegionId region);
 
@@ -61,6 +63,7 @@ struct Machine {
   std::vector<uint64_t> args;  // as slots
   ProgramMemory memory;
   Context context;
+  std::unique_ptr<Lints> lints;  // null: none is on
 
  private:
   void set_arguments();
@@ -71,7 +74,7 @@ struct Machine {
 
 __extension__ typedef __int128 Wide;
 
-/// An integer or bool element as a number that no sum or product of two elements overflows.
+/// An integer or bool element as a number that no sum of elements overflows, nor a product but of large u64.
 Wide wide_of_bits(DType dtype, uint64_t bits);
 
 /// Narrows the machine's context to the threads that pass `keep`, for as long as it lives.
@@ -112,8 +115,11 @@ void run_atomic(Machine& m, ir::Value v);
 void run_if(Machine& m, ir::Value v);
 void run_for(Machine& m, ir::Value v);
 void run_while(Machine& m, ir::Value v);
-void run_broadcast(Machine& m, ir::Value v);
-void run_trans(Machine& m, ir::Value v);
+/// Broadcast and trans.
+void run_moves(Machine& m, ir::Value v);
+/// The slots of `from`, laid out as operand 0 of `v`, in the order of the result.
+void move_lanes(const Machine& m, ir::Value v, const uint64_t* from, uint64_t* to);
+void run_gather(Machine& m, ir::Value v);
 /// For ops whose slots are filled elsewhere.
 void run_nothing(Machine& m, ir::Value v);
 

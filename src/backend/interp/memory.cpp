@@ -122,7 +122,7 @@ bool ProgramMemory::in_bounds(const Site& site, uint64_t pointer) const {
 bool ProgramMemory::permitted(const Site& site, Actor at, uint64_t pointer) {
   if (site.read_only) {
     reports_.add(ReportKind::Misuse, site.statement, at,
-                 [&] { return fmt::format("writes {}, which is declared read-only", address_text(site, pointer)); });
+                 [&] { return found(site, pointer, fmt::format("writes {}, which is declared read-only", address_text(site, pointer))); });
     return false;
   }
   if (in_bounds(site, pointer)) return true;
@@ -150,7 +150,7 @@ void ProgramMemory::claim_lane(const Site& site, Actor at, uint64_t pointer, uin
                               holds(site, at, pointer, bits)};
   if (!lanes_.note(access)) return;
   reports_.add(ReportKind::Race, site.statement, at,
-               [&] { return fmt::format("two lanes write different values to {}", address_text(site, pointer)); });
+               [&] { return found(site, pointer, "two lanes write different values to " + address_text(site, pointer)); });
 }
 
 uint32_t* ProgramMemory::writers(const Site& site, int64_t thread, uint64_t pointer) {
@@ -221,15 +221,15 @@ std::string offset_text(const std::string& name, int64_t bytes) {
 }
 }  // namespace
 
-/// "x + 400": bytes from where the argument points, or from the start of the allocation.
 std::string ProgramMemory::address_text(const Site& site, uint64_t pointer) const {
   if (site.space != Space::Global) {
     const std::string name = site.root.valid() ? value_name(function_, site.root) : "scratch";
     return offset_text(name, static_cast<int64_t>(pointer - site.begin));
   }
   if (!site.root.valid()) return fmt::format("address {:#x}", pointer);
-  const int64_t index = index_of(site.root);
-  return offset_text(function_.param_info(static_cast<int>(index)).name, static_cast<int64_t>(pointer - args_[index]));
+  const int64_t index = index_of(site.root), offset = static_cast<int64_t>(pointer - args_[static_cast<size_t>(index)]);
+  const std::string& name = function_.param_info(static_cast<int>(index)).name;
+  return offset % site.bytes == 0 ? "element " + offset_text(name, offset / site.bytes) : "byte " + offset_text(name, offset);
 }
 
 std::string ProgramMemory::reach_text(const Site& site) const {
@@ -237,29 +237,44 @@ std::string ProgramMemory::reach_text(const Site& site) const {
   if (site.space != Space::Global) return fmt::format("it has {} bytes", site.size);
   const int64_t index = index_of(site.root);
   const std::string& name = function_.param_info(static_cast<int>(index)).name;
-  if (!memory_of(site.root)) return fmt::format("{} points to no memory of the launch", name);
-  const int64_t first = static_cast<int64_t>(site.begin - args_[index]);
-  return fmt::format("{} reaches bytes {} to {}", name, first, first + static_cast<int64_t>(site.size));
+  const Memory* memory = memory_of(site.root);
+  if (!memory) return fmt::format("{} points to no memory of the launch", name);
+  if (memory->bytes == 0) return fmt::format("{} has no elements", name);
+  const int64_t first = static_cast<int64_t>(site.begin - args_[static_cast<size_t>(index)]), end = first + static_cast<int64_t>(site.size);
+  if (first % site.bytes != 0 || end % site.bytes != 0) return fmt::format("{} reaches bytes {} to {}", name, first, end - 1);
+  const std::string span = fmt::format("{} to {}", first / site.bytes, end / site.bytes - 1);
+  if (memory->elements < 0) return fmt::format("{} reaches elements {}", name, span);
+  return fmt::format("the tensor has {} elements, {}", memory->elements, span);
+}
+
+Found ProgramMemory::found(const Site& site, uint64_t pointer, std::string what) const {
+  Found f(std::move(what));
+  if (site.space != Space::Global || !site.root.valid()) return f;
+  const int64_t index = index_of(site.root);
+  f.argument = function_.param_info(static_cast<int>(index)).name;
+  f.element = static_cast<int64_t>(pointer - args_[static_cast<size_t>(index)]) / site.bytes;
+  return f;
 }
 
 void ProgramMemory::report_bounds(const Site& site, Actor at, uint64_t pointer) {
   reports_.add(ReportKind::OutOfBounds, site.statement, at, [&] {
-    return fmt::format("{} is out of bounds, {}", address_text(site, pointer), reach_text(site));
+    return found(site, pointer, fmt::format("{} is out of bounds, {}", address_text(site, pointer), reach_text(site)));
   });
 }
 
 void ProgramMemory::report_program_race(const Site& site, Actor at, uint64_t pointer, const Conflict& other) {
   reports_.add(ReportKind::Race, site.statement, at, [&] {
     const std::string who = other.actor == Conflict::kMany ? "several programs" : reports_.program_text(other.actor);
-    return fmt::format("{} races with {} of {}", address_text(site, pointer), statement_text(function_, other.statement), who);
+    return found(site, pointer, fmt::format("{} races with {} of {}", address_text(site, pointer),
+                                            statement_text(function_, other.statement), who));
   });
 }
 
 void ProgramMemory::report_thread_race(const Site& site, Actor at, uint64_t pointer, const Conflict& other) {
   reports_.add(ReportKind::Race, site.statement, at, [&] {
     const std::string who = other.actor == Conflict::kMany ? "several threads" : fmt::format("thread {}", other.actor);
-    return fmt::format("{} races with {} of {}, no barrier lies between", address_text(site, pointer),
-                       statement_text(function_, other.statement), who);
+    return found(site, pointer, fmt::format("{} races with {} of {}, no barrier lies between", address_text(site, pointer),
+                                            statement_text(function_, other.statement), who));
   });
 }
 

@@ -48,6 +48,12 @@ class ProgramMemory {
   void begin_lanes() { lanes_.forget(); }
   void claim_lane(const Site& site, Actor at, uint64_t pointer, uint64_t bits);
 
+  bool in_bounds(const Site& site, uint64_t pointer) const;
+  /// "element x + 100"; bytes where an offset is no multiple of an element, and in scratch.
+  std::string address_text(const Site& site, uint64_t pointer) const;
+  /// `what` was found at an address.
+  Found found(const Site& site, uint64_t pointer, std::string what) const;
+
  private:
   Site make_site(ir::Value statement) const;
   void bound_global(Site& site) const;
@@ -56,7 +62,6 @@ class ProgramMemory {
   int64_t index_of(ir::Value param) const { return function_[param].imm; }
 
   bool permitted(const Site& site, Actor at, uint64_t pointer);
-  bool in_bounds(const Site& site, uint64_t pointer) const;
   void note(const Site& site, Actor at, uint64_t pointer, bool repeats_value);
   void note_written(const Site& site, Actor at, uint64_t pointer);
   void check_written(const Site& site, Actor at, uint64_t pointer);
@@ -64,7 +69,6 @@ class ProgramMemory {
   char* host(const Site& site, int64_t thread, uint64_t pointer) const;
   uint32_t* writers(const Site& site, int64_t thread, uint64_t pointer);
 
-  std::string address_text(const Site& site, uint64_t pointer) const;
   std::string reach_text(const Site& site) const;
   void report_bounds(const Site& site, Actor at, uint64_t pointer);
   void report_program_race(const Site& site, Actor at, uint64_t pointer, const Conflict& other);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <strider/interpret.h>
+
 #include "backend/backend.h"
 #include "ir/function.h"
 
@@ -18,6 +20,7 @@ struct Memory {
   const char* name;
   char* base;
   int64_t bytes;
+  int64_t elements = -1;  // of the tensor, which may have gaps; -1: not known
 };
 
 struct InterpOptions {
@@ -26,22 +29,13 @@ struct InterpOptions {
   bool check_uninitialised = true;  // reads of shared and local bytes that nobody wrote (lane form)
   int warp = 32;                    // threads that can exchange values (lane form)
   int64_t max_reports = 16;
+  std::string_view what = "kernel";           // what the function is, in words
+  Interpretation lints{};                     // tile form: which of them are on
+  std::span<const TensorArgument> tensors{};  // for the lint of elementwise kernels
 };
 
-enum class ReportKind : uint8_t {
-  OutOfBounds,       // the access did not happen: a load gave 0, a store was dropped
-  Race,              // two programs, threads or lanes touched one byte, and the order matters
-  Uninitialised,     // scratch was read before it was written
-  DivergentBarrier,  // barrier, phase or exchange without all its threads
-  Misuse,            // misaligned block, store through a read-only argument, loop step below 1, false argument facts
-};
-
-/// A fault, as one line: kernel, source line, what happened, and which program, thread and lane did it.
-/// Of faults of one kind at one statement only the first is told, with a count of the others.
-struct Report {
-  ReportKind kind;
-  std::string text;
-};
+using ReportKind = FaultKind;
+using Report = Fault;
 
 /// The texts of all reports, a line each.
 std::string to_string(const std::vector<Report>& reports);
@@ -52,15 +46,25 @@ struct Actor {
   int64_t lane = -1;
 };
 
+/// What was found, in words, and the memory that is meant.
+struct Found {
+  Found(std::string words) : what(std::move(words)) {}
+  std::string what;
+  std::string argument = {};
+  int64_t element = 0;
+  ir::Shape tile = {};  // of the lane's index; without axes: that of the statement
+};
+
 /// Collects the faults of one launch.
 class Reports {
  public:
-  Reports(const ir::Function& f, const Grid& grid, int64_t limit) : function_(f), grid_(grid), limit_(limit) {}
+  Reports(const ir::Function& f, const Grid& grid, const InterpOptions& options)
+      : function_(f), grid_(grid), what_(options.what), limit_(options.max_reports) {}
 
   void set_program(int64_t linear) { program_ = linear; }
   /// "program (3, 0, 1)"
   std::string program_text(int64_t linear) const;
-  /// Counts a fault; `describe` writes its text and is called only if it will be told.
+  /// Counts a fault; `describe` gives a text or a Found, and is called only if it will be told.
   template <class Describe>
   void add(ReportKind kind, ir::Value statement, Actor actor, Describe&& describe) {
     if (is_new(kind, statement)) tell(kind, statement, actor, describe());
@@ -71,17 +75,16 @@ class Reports {
 
  private:
   struct Entry {
-    ReportKind kind;
     ir::Value statement;
-    std::string text;
-    int64_t repeats = 0;
+    Report report;
   };
   bool is_new(ReportKind kind, ir::Value statement);
-  void tell(ReportKind kind, ir::Value statement, Actor actor, const std::string& what);
-  std::string actor_text(ir::Value statement, Actor actor) const;
+  void tell(ReportKind kind, ir::Value statement, Actor actor, const Found& found);
+  std::string actor_text(const Report& report) const;
 
   const ir::Function& function_;
   Grid grid_;
+  std::string_view what_;
   int64_t limit_;
   int64_t program_ = 0;
   std::vector<Entry> entries_;

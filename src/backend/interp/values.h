@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "ir/function.h"
@@ -42,6 +43,8 @@ class Values {
   void set_splat(ir::Value v, uint64_t bits) { *places_[v.id].data = bits; }
   /// The results of a region op that occur in the program, by index; invalid where one is unused.
   std::span<const ir::Value> results(ir::Value owner) const { return results_[owner.id]; }
+  /// The array that slots lie in, but those that values were pointed to.
+  std::span<const uint64_t> slots() const { return {slots_.get(), total_}; }
   /// Bytes that one thread's local allocations take.
   int64_t local_bytes() const { return local_bytes_; }
 

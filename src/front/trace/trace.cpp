@@ -176,15 +176,10 @@ int check_axis(std::string_view what, const ir::Shape& shape, int axis) {
 
 // --- facts
 
-namespace {
-
-/// The parameter that a pointer comes from by additions and index maps, or an invalid value.
 ir::Value root_of(const ir::Function& f, ir::Value pointer) {
   while (f[pointer].op == ir::Op::PtrAdd || has(f[pointer].op, ir::Shapes)) pointer = f.operand(pointer, 0);
   return f[pointer].op == ir::Op::Param ? pointer : ir::Value{};
 }
-
-}  // namespace
 
 void mark_read_only(ir::Function& f) {
   std::vector<ir::Value> written;

@@ -128,6 +128,9 @@ ir::Shape shape_of(const Dims& dims);
 /// 0 <= result < rank; negative axes count from the last.
 int check_axis(std::string_view what, const ir::Shape& shape, int axis);
 
+/// The parameter that a pointer comes from by additions and index maps, or an invalid value.
+ir::Value root_of(const ir::Function& f, ir::Value pointer);
+
 /// Marks the pointer parameters through which the program writes nothing.
 void mark_read_only(ir::Function& f);
 
