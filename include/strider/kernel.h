@@ -22,6 +22,7 @@
 #include <strider/argument.h>
 #include <strider/interpret.h>
 #include <strider/prepared.h>
+#include <strider/taps.h>
 #include <strider/tile.h>
 
 namespace strider {
@@ -79,7 +80,7 @@ template <class... P>
 struct Signature {
   static std::vector<ParamDecl> declare() { return {Param<std::decay_t<P>>::declare()...}; }
   template <class F, size_t... I>
-  static void call(const F& f, std::span<const Value> values, std::index_sequence<I...>) {
+  static void call(const F& f, [[maybe_unused]] std::span<const Value> values, std::index_sequence<I...>) {
     f(Param<std::decay_t<P>>::bind(values[I])...);
   }
   template <class F>
@@ -145,7 +146,8 @@ class Kernel {
   /// The kernel on a grid, to be called with its arguments. Constants come last as a list of names and values, or stand at
   /// their place among the arguments; a kernel with a single constant may call it by any name.
   inline Launcher operator[](LaunchGrid grid) const;
-  STRIDER_API void launch(const LaunchGrid& grid, std::span<const Argument> arguments) const;
+  /// With `taps`, what tl::tap names in the kernel is read back into it.
+  STRIDER_API void launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps = nullptr) const;
   void launch(const LaunchGrid& grid, std::initializer_list<Argument> arguments) const {
     launch(grid, std::span(arguments.begin(), arguments.size()));
   }
@@ -164,6 +166,12 @@ class Kernel::Launcher {
  public:
   Launcher(const Kernel& kernel, LaunchGrid grid) : kernel_(kernel), grid_(std::move(grid)) {}
 
+  /// The launch leaves the values of tl::tap in `taps`.
+  Launcher taps(Taps& taps) const {
+    Launcher other = *this;
+    other.taps_ = &taps;
+    return other;
+  }
   /// The same launch in the interpreter, which checks every access: strider/interpret.h. User errors: a tensor is not on the CPU,
   /// and what the interpreter finds.
   Launcher interpreted(const Interpretation& how = {}) const {
@@ -206,9 +214,9 @@ class Kernel::Launcher {
     return list.first(count);
   }
   void launch(std::span<const Argument> arguments) const {
-    if (!how_) return kernel_.launch(grid_, arguments);
+    if (!how_) return kernel_.launch(grid_, arguments, taps_);
     Interpreted scope(*how_);
-    kernel_.launch(grid_, arguments);
+    kernel_.launch(grid_, arguments, taps_);
   }
   PreparedCall prepare_all(std::span<const Argument> arguments) const {
     if (!how_) return kernel_.prepare(grid_, arguments);
@@ -218,6 +226,7 @@ class Kernel::Launcher {
 
   const Kernel& kernel_;
   LaunchGrid grid_;
+  Taps* taps_ = nullptr;
   std::optional<Interpretation> how_;
 };
 

@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include <strider/effects.h>
+#include <strider/random.h>
 #include <strider/value.h>
 
 namespace strider {
@@ -199,8 +201,51 @@ STRIDER_API Value load(const Pointer& p, const Value& mask = {}, const Value& ot
 /// Writes the elements; a lane whose mask is false writes nothing. A value is widened to the pointer's dtype where nothing
 /// can be lost; else say what is meant with .to().
 STRIDER_API void store(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
-/// Adds to memory, each lane as one indivisible step in no stated order, and gives the old elements.
+
+// ---- atomics. Each lane changes its element in one indivisible step, in no stated order, and gets the old element; a lane whose
+// mask is false touches no memory and gets zero. Pointer, value and mask may be scalars or tiles; the last two are broadcast to
+// the pointer, and the value is widened as for store. They are relaxed: they order no other access, so no lock is built of them.
+// Programs that touch an element by atomics alone do not race. A user error names a dtype that the kind does not take.
+
+/// old + value: integers, which wrap, and floats, whose sum depends on the order.
 STRIDER_API Value atomic_add(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// The larger or smaller one: integers and floats, by the rules of `maximum` and `minimum`: NaN stays, -0 is below +0.
+STRIDER_API Value atomic_max(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+STRIDER_API Value atomic_min(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// Bit by bit: integers and bool.
+STRIDER_API Value atomic_and(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+STRIDER_API Value atomic_or(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+STRIDER_API Value atomic_xor(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// The value in place of the old element: any dtype.
+STRIDER_API Value atomic_xchg(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// The value where the old element has the bits of `compare`, else the old element: any dtype. Bits: a NaN equals itself, -0
+/// and +0 differ; of bools, truth.
+STRIDER_API Value atomic_cas(const Pointer& p, const Value& compare, const Value& value, const Value& mask = {},
+                             Place where = Place::current());
+
+// ---- hints: promises that change no result. The tile interpreter reports a broken one as misuse; elsewhere it has no meaning.
+
+/// The condition, a scalar or a tile of bool, holds (in every lane).
+STRIDER_API void assume(const Operand& condition);
+/// The first element of every run of consecutive ones along an axis is a multiple of that axis' number; of pointers, in bytes.
+/// Integers and pointers; one number for each axis, one for a scalar. Gives x. Lowering uses it for scalars: their divisibility
+/// and alignment.
+STRIDER_API Value multiple_of(const Operand& x, const Dims& numbers);
+/// Along each axis, every n elements, from a multiple of n on, are consecutive.
+STRIDER_API Value max_contiguous(const Operand& x, const Dims& numbers);
+/// Along each axis, every n elements, from a multiple of n on, are equal: any dtype.
+STRIDER_API Value max_constancy(const Operand& x, const Dims& numbers);
+inline Value multiple_of(const Operand& x, int64_t n) { return multiple_of(x, Dims{n}); }
+inline Value max_contiguous(const Operand& x, int64_t n) { return max_contiguous(x, Dims{n}); }
+inline Value max_constancy(const Operand& x, int64_t n) { return max_constancy(x, Dims{n}); }
+template <std::derived_from<Pointer> P>
+P multiple_of(const P& p, int64_t n, Place where = Place::current()) {
+  return P(multiple_of(Operand(p.raw(), where), Dims{n}));
+}
+template <std::derived_from<Pointer> P>
+P max_contiguous(const P& p, int64_t n, Place where = Place::current()) {
+  return P(max_contiguous(Operand(p.raw(), where), Dims{n}));
+}
 
 STRIDER_API Pointer where(const Operand& condition, const Pointer& a, const Pointer& b);
 

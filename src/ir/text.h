@@ -24,6 +24,11 @@ constexpr std::string_view imm_name(Op op) {
   return "imm";
 }
 
+constexpr std::string_view hint_name(HintKind kind) {
+  auto index = static_cast<size_t>(kind);
+  return index < static_cast<size_t>(kHintKinds) ? kHintNames[index] : "imm";
+}
+
 /// A bit of Node::flags; `keep` says whether the word `keep` stands before it.
 struct FlagName {
   uint8_t bit;

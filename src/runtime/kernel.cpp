@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
@@ -11,6 +12,7 @@
 #include "pointwise/plan.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
+#include "runtime/effects.h"
 #include "runtime/interpret.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
@@ -206,12 +208,12 @@ namespace {
 /// What a specialisation is known by.
 struct Specialisation {
   const Device* device;
-  uint64_t as_written;  // it is interpreted as it is written
+  uint64_t variant;  // bit 0: it is interpreted as it is written; above: which taps it has
   ArgumentFact facts[kMaxParams];
   size_t count;
 
-  Specialisation(const Binding& binding, bool written)
-      : device(&binding.device()), as_written(written), count(binding.facts().size()) {
+  Specialisation(const Binding& binding, bool written, uint64_t taps)
+      : device(&binding.device()), variant(taps << 1 | written), count(binding.facts().size()) {
     std::ranges::copy(binding.facts(), facts);
   }
   std::string_view bytes() const { return {reinterpret_cast<const char*>(this), 16 + count * sizeof(ArgumentFact)}; }
@@ -222,24 +224,57 @@ static_assert(offsetof(Specialisation, facts) == 16);
 
 struct Kernel::Impl {
   KernelDecl decl;
-  Cache<Executable> kernels;      // by specialisation
-  Cache<ir::Function> programs;   // the same, to interpret
+  Cache<Executable> kernels;            // by specialisation
+  Cache<front::TracedKernel> programs;  // the same, to interpret
 
-  Executable& kernel(const Binding& binding) {
-    const Specialisation key(binding, false);
+  std::mutex requests_mutex;
+  std::vector<std::vector<std::string>> requests;  // sets of taps that launches asked for
+
+  /// What stands for a set of taps in the key: 0 for none.
+  uint64_t number_of(const front::TapRequest& request) {
+    if (!request.any) return 0;
+    std::lock_guard lock(requests_mutex);
+    auto known = std::find(requests.begin(), requests.end(), request.names);
+    if (known == requests.end()) known = requests.insert(known, request.names);
+    return static_cast<uint64_t>(known - requests.begin()) + 1;
+  }
+
+  std::unique_ptr<Executable> make(const Binding& binding, const front::TapRequest& request) const {
+    front::TracedKernel traced = front::trace_with_effects(decl, binding.facts(), request);
+    auto code = compile(traced.program, binding.device());
+    if (traced.effects.hidden.empty() && !request.any) return code;
+    auto launch = [code = std::shared_ptr(std::move(code))](const Grid& grid, std::span<const uint64_t> slots,
+                                                            std::span<const Tensor>) { code->launch(grid, slots); };
+    return std::make_unique<EffectsExecutable>(decl.name, std::move(traced.effects), binding.device(), launch);
+  }
+
+  Executable& kernel(const Binding& binding, const front::TapRequest& request = {}) {
+    const Specialisation key(binding, false, number_of(request));
     if (Executable* known = kernels.find(key.bytes())) {
       counters().memory_hits.add();
       return *known;
     }
-    return kernels.find_or_make(key.bytes(), [&] { return compile(front::trace_kernel(decl, binding.facts()), binding.device()); });
+    return kernels.find_or_make(key.bytes(), [&] { return make(binding, request); });
   }
 
-  std::shared_ptr<Executable> interpreted(const Binding& binding, const Interpretation& how) {
+  std::shared_ptr<Executable> interpreted(const Binding& binding, const Interpretation& how, const front::TapRequest& request = {}) {
     check_interpretable(binding.device());
-    const Specialisation key(binding, how.overflow);
-    const ir::Function& program = programs.find_or_make(
-        key.bytes(), [&] { return prepare_to_interpret(front::trace_kernel(decl, binding.facts()), how); });
-    return std::make_shared<InterpretedLaunch>("kernel", program, binding.tensors(), how);
+    const Specialisation key(binding, how.overflow, number_of(request));
+    const front::TracedKernel& kernel = programs.find_or_make(key.bytes(), [&] {
+      front::TracedKernel traced = front::trace_with_effects(decl, binding.facts(), request);
+      traced.program = std::move(*prepare_to_interpret(traced.program, how));
+      return std::make_unique<front::TracedKernel>(std::move(traced));
+    });
+    if (kernel.effects.hidden.empty() && !request.any)
+      return std::make_shared<InterpretedLaunch>("kernel", kernel.program, binding.tensors(), how);
+    auto launch = [&program = kernel.program, given = binding.tensors(), visible = binding.slots().size(), how](
+                      const Grid& grid, std::span<const uint64_t> slots, std::span<const Tensor> hidden) {
+      std::vector<TensorArgument> tensors = given;
+      for (size_t k = 0; k < hidden.size(); ++k)
+        tensors.push_back(tensor_argument(visible + k, hidden[k].data(), hidden[k].dtype(), hidden[k].shape(), hidden[k].strides()));
+      InterpretedLaunch("kernel", program, std::move(tensors), how).launch(grid, slots);
+    };
+    return std::make_shared<EffectsExecutable>(decl.name, kernel.effects, binding.device(), launch);
   }
 };
 
@@ -247,13 +282,21 @@ Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>())
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
 
-void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments) const {
+void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps) const {
   naming("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
-    Grid size = checked_grid(grid.resolve(binding.constants(constants)));
-    if (const Interpretation* how = interpretation()) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
-    impl_->kernel(binding).launch(size, binding.slots());
+    Dims sizes = grid.resolve(binding.constants(constants));
+    Grid size = checked_grid(sizes);
+    const Interpretation* how = interpretation();
+    if (!taps && how) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
+    if (!taps) return impl_->kernel(binding).launch(size, binding.slots());
+    taps->values_.clear();
+    const front::TapRequest request{true, taps->wanted_};
+    auto interpreted = how ? impl_->interpreted(binding, *how, request) : nullptr;
+    auto& executable = static_cast<EffectsExecutable&>(interpreted ? *interpreted : impl_->kernel(binding, request));
+    executable.check_taps(taps->wanted_);
+    taps->values_ = executable.launch_and_tap(size, sizes.rank(), binding.slots());
   });
 }
 

@@ -111,7 +111,7 @@ Handlers common_handlers();
 
 void run_load(Machine& m, ir::Value v);
 void run_store(Machine& m, ir::Value v);
-void run_atomic_add(Machine& m, ir::Value v);
+void run_atomic(Machine& m, ir::Value v);
 void run_if(Machine& m, ir::Value v);
 void run_for(Machine& m, ir::Value v);
 void run_while(Machine& m, ir::Value v);

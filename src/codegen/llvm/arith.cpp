@@ -237,10 +237,10 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
   return write(e.b, row_of(node.op)->unsigneds, args);  // addresses compare as unsigned integers
 }
 
-llvm::Value* emit_add(Emitter& e, DType dtype, llvm::Value* a, llvm::Value* b) {
-  if (!is_float(dtype) || size_of(dtype) > 2) return write(e.b, spell_of(*row_of(Op::Add), dtype), {a, b});
-  llvm::Value* sum = e.b.CreateFAdd(emit_cast(e, a, dtype, DType::F32), emit_cast(e, b, dtype, DType::F32));
-  return emit_cast(e, sum, DType::F32, dtype);
+llvm::Value* emit_binary(Emitter& e, Op op, DType dtype, llvm::Value* a, llvm::Value* b) {
+  if (!is_float(dtype) || size_of(dtype) > 2) return write(e.b, spell_of(*row_of(op), dtype), {a, b});
+  llvm::Value* result = emit_binary(e, op, DType::F32, emit_cast(e, a, dtype, DType::F32), emit_cast(e, b, dtype, DType::F32));
+  return emit_cast(e, result, DType::F32, dtype);
 }
 
 }  // namespace strider::codegen

@@ -123,11 +123,12 @@ void Trace::leave() {
   placed_ = true;
 }
 
-void Trace::return_if(ir::Value condition) {
-  if (static_cast<int>(open_.size()) != 1 + returns_)
+void Trace::return_if(ir::Value condition, const std::function<void()>& last) {
+  if (!is_at_kernel_level())
     user_error("return_if stands inside a body: it can end the program only at the level of the kernel");
   ir::Value owner = b.open(ir::Op::If, {{condition}}, 0, ir::Type::none(), 2);
   b.begin_region(owner, 0, {});
+  if (last) last();
   b.yield({});
   b.end_region();
   b.begin_region(owner, 1, {});

@@ -5,6 +5,7 @@
 // told with the name of what is traced and the line of the user's source.
 #pragma once
 
+#include <functional>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <strider/tile.h>
 
 #include "base/error.h"
+#include "front/trace/effects.h"
 #include "ir/builder.h"
 
 namespace strider::front {
@@ -64,11 +66,19 @@ class Trace {
   /// Brackets a body of the user's: what is made inside cannot be used outside.
   void enter();
   void leave();
-  void return_if(ir::Value condition);
+  /// Ends the program if the condition holds, after what `last` writes.
+  void return_if(ir::Value condition, const std::function<void()>& last = {});
+  bool is_at_kernel_level() const { return static_cast<int>(open_.size()) == 1 + returns_; }
+  bool is_kernel() const { return what_ == "kernel"; }
+  const std::string& name() const { return name_; }
+  /// The user's line that is being written.
+  Span span() const { return {place_.file_name(), static_cast<int>(place_.line()), static_cast<int>(place_.column())}; }
 
   ir::Function finish();
 
   ir::Builder b;
+  Effects effects;     // prints, assertions and taps so far
+  TapRequest request;  // which taps become code
 
  private:
   uint32_t scope_of(ir::Value v) const { return v.id < scopes_.size() ? scopes_[v.id] : 0; }

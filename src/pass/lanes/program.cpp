@@ -59,10 +59,19 @@ void LaneProgram::lower_statement(Value v) {
 
 void LaneProgram::lower_scalar(Value v) {
   const Node& n = f_[v];
+  if (n.op == Op::Hint) return lower_hint(v);
   if (n.operand_count == 1 && !f_.type(f_.operand(v, 0)).is_scalar()) return lower_single_element(v);
   Values operands;
   for (Value o : f_.operands(v)) operands.push_back(map_[o.id]);
   map_[v.id] = b_.emit(n.op, operands, n.imm, &n.type);
+}
+
+/// What a hint says of a scalar becomes a fact; of tiles nothing is kept (pass/hints).
+void LaneProgram::lower_hint(Value v) {
+  HintFact fact = HintFact::of(f_[v].imm);
+  Value scalar = map_[f_.operand(v, 0).id];
+  map_[v.id] = scalar;
+  if (fact.kind == HintKind::MultipleOf) facts_.promise(scalar, fact.number);
 }
 
 /// A scalar that is the one element of a tile.
@@ -231,7 +240,7 @@ void LaneProgram::by_owner(const Layout& layout, const std::function<void()>& bo
 /// How the value of `v` is kept. Only the owner of repeated lanes knows what an atomic gave, so all read it from scratch.
 uint8_t LaneProgram::keep_flags(Value v, const Layout& layout) const {
   bool repeated = layout.threads < threads_;
-  return f_[v].op == Op::AtomicAdd && repeated ? static_cast<uint8_t>(kKeepShared) : f_[v].flags;
+  return f_[v].op == Op::Atomic && repeated ? static_cast<uint8_t>(kKeepShared) : f_[v].flags;
 }
 
 void LaneProgram::lower_nest(Value v) {
@@ -320,9 +329,9 @@ void LaneProgram::lower_in_nest(Value v) {
     case Op::Dot: result = eval_dot(v); break;
     case Op::Store:
       return by_owner(pass_->layout, [&] { store(x[0], x[1], m.both(operand(2), slot.present), n.imm); });
-    case Op::AtomicAdd:
+    case Op::Atomic:
       return by_owner(pass_->layout, [&] {
-        LaneValue old = atomic_add(x[0], x[1], m.both(operand(2), slot.present));
+        LaneValue old = atomic(v, x, slot.present);
         if (auto it = storage_.find(v.id); it != storage_.end()) keep(it->second, slot, old);
       });
     default: result = eval_pointwise(v, x);
