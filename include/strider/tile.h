@@ -113,6 +113,17 @@ Value arange(const auto&, const V& end) {
   static_assert(detail::never<V>, "the size of a tile is fixed when the kernel compiles: make it a tl::Constexpr");
   return end;
 }
+/// The same for shapes of run-time values.
+template <class T = void, std::derived_from<Value> V>
+Value zeros(std::initializer_list<V>, const auto&...) {
+  static_assert(detail::never<V>, "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr");
+  return {};
+}
+template <class T = void, std::derived_from<Value> V>
+Value full(std::initializer_list<V>, const auto&...) {
+  static_assert(detail::never<V>, "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr");
+  return {};
+}
 
 STRIDER_API Value full(const Dims& shape, const Operand& value, DType dtype);
 STRIDER_API Value zeros(const Dims& shape, DType dtype, Place where = Place::current());
@@ -143,6 +154,22 @@ STRIDER_API Value load(const Pointer& p, const Value& mask = {}, const Value& ot
 STRIDER_API void store(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
 /// Adds to memory, each lane as one indivisible step in no stated order, and gives the old elements.
 STRIDER_API Value atomic_add(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+
+/// What is no pointer does not compile.
+template <std::convertible_to<Value> V>
+Value load(const V& p, const Value& = {}, const Value& = {}) {
+  static_assert(detail::never<V>, "load takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+  return p;
+}
+template <std::convertible_to<Value> V>
+void store(const V&, const Value&, const Value& = {}) {
+  static_assert(detail::never<V>, "store takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+}
+template <std::convertible_to<Value> V>
+Value atomic_add(const V& p, const Value&, const Value& = {}) {
+  static_assert(detail::never<V>, "atomic_add takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+  return p;
+}
 
 STRIDER_API Pointer where(const Operand& condition, const Pointer& a, const Pointer& b);
 

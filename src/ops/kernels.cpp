@@ -57,7 +57,7 @@ const Kernel& layer_norm_kernel() {
     auto row = tl::program_id(0).to(i64);
     auto j = tl::arange(0, block);
     auto mask = j < columns;
-    auto v = tl::load(x + row * x_stride + j, mask).to(f32);
+    auto v = tl::load(x + row * x_stride + j, mask, 0.0f).to(f32);
     auto centred = tl::where(mask, v - tl::sum(v) / columns.to(f32), 0.0f);
     auto variance = tl::sum(centred * centred) / columns.to(f32);
     auto w = tl::load(weight + j, mask).to(f32), b = tl::load(bias + j, mask).to(f32);

@@ -353,9 +353,9 @@ void Elementwise::compare(Value store, Value load) {
     if (wanted == 0 || wanted == loaded[i]) continue;
     m_.reports.add(FaultKind::Elementwise, load, {-1, static_cast<int64_t>(i)}, [&] {
       const bool is_element = index_at(*in, from.bytes, loaded[i], &found);
-      const std::string own = is_element ? "index " + to_string(found) : std::string("no element of the tensor");
+      const std::string own = is_element ? "has index " + to_string(found) : std::string("is no element of the tensor");
       return m_.memory.found(from, loaded[i],
-                             fmt::format("{} has {}, its lane is stored to index {}, which is {}", m_.memory.address_text(from, loaded[i]),
+                             fmt::format("{} {}, its lane is stored to index {}, which is {}", m_.memory.address_text(from, loaded[i]),
                                          own, to_string(index), m_.memory.address_text(from, wanted)));
     });
   }

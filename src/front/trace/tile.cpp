@@ -182,15 +182,39 @@ Values trace_if(const Operand& condition, const Body& then, const Body& otherwis
   });
 }
 
+namespace {
+
+/// A combine function has scalars, pointwise operations and control flow. What else was written in it is a user error.
+void check_combine(const ir::Function& f, std::string_view what, std::span<const ir::Value> body) {
+  using ir::Op;
+  constexpr Op kFine[] = {Op::For, Op::While, Op::If, Op::Yield, Op::Result, Op::Constant, Op::ProgramId, Op::NumPrograms};
+  for (ir::Value v : body) {
+    const ir::Node& node = f[v];
+    const bool fine = ir::is_pointwise(node.op) || std::find(std::begin(kFine), std::end(kFine), node.op) != std::end(kFine);
+    if (!fine || (!node.type.is_void && !node.type.is_scalar()))
+      user_error("{}: its combine function holds `{}`{}, but may only compute on scalars: do this before or after the {}", what,
+                 ir::name_of(node.op), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
+    for (int k = 0; k < node.region_count; ++k) check_combine(f, what, f.region(v, k).body);
+  }
+}
+
+}  // namespace
+
 Values trace_fold(bool scan, const Values& tiles, int axis, const Body& combine, Place where) {
   Trace& trace = Trace::current();
   return trace.at(where, [&] {
+    const char* what = scan ? "scan" : "reduce";
     Builder::Values inputs = nodes(trace, tiles);
-    axis = front::check_axis(scan ? "scan" : "reduce", trace.b.type(inputs[0]).shape, axis);
+    axis = front::check_axis(what, trace.b.type(inputs[0]).shape, axis);
     std::vector<ir::Type> elements;
     for (ir::Value v : inputs) elements.push_back(trace.b.type(v).with_shape({}));
     auto convert = [&](const Values& v) { return next_carried(trace, v, elements); };
-    Builder::RegionFn body = region(trace, combine, convert);
+    const auto checked = [&](const Values& v) {
+      Builder::Values results = convert(v);
+      check_combine(trace.b.function(), what, trace.b.open_body());
+      return results;
+    };
+    Builder::RegionFn body = region(trace, combine, checked);
     return wrapped(trace, scan ? trace.b.scan(inputs, axis, body) : trace.b.reduce(inputs, axis, body));
   });
 }
@@ -274,28 +298,36 @@ Value trans(const Operand& x, const Dims& axes) {
 
 namespace {
 
+/// Whether each axis of the shape is 1 or that of the other, counted from the last.
+bool broadcasts_to(const ir::Shape& from, const ir::Shape& to) {
+  if (from.rank() > to.rank()) return false;
+  for (int k = 1; k <= from.rank(); ++k)
+    if (from[from.rank() - k] != 1 && from[from.rank() - k] != to[to.rank() - k]) return false;
+  return true;
+}
+
 /// A mask in the shape of what is accessed.
-ir::Value mask_node(Trace& trace, const Value& mask, const ir::Shape& shape) {
+ir::Value mask_node(Trace& trace, std::string_view what, const Value& mask, const ir::Shape& shape) {
   if (mask.is_empty()) return {};
   ir::Value v = trace.node(mask);
   const ir::Type type = trace.b.type(v);
-  if (type.dtype != DType::Bool) user_error("the mask is {}, expected bool", to_string(type));
-  if (front::common_shape(type.shape, shape) != shape)
-    user_error("the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", to_string(type.shape),
+  if (type.dtype != DType::Bool) user_error("{}: the mask is {}, expected bool, as a comparison gives it", what, to_string(type));
+  if (!broadcasts_to(type.shape, shape))
+    user_error("{}: the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", what, to_string(type.shape),
                to_string(shape));
   return front::broadcast(trace.b, v, shape);
 }
 
 /// A value as elements of what a pointer points to, widened where nothing can be lost.
-ir::Value element_node(Trace& trace, std::string_view what, const Value& value, const ir::Type& pointer) {
+ir::Value element_node(Trace& trace, std::string_view op, std::string_view what, const Value& value, const ir::Type& pointer) {
   if (value.is_empty()) return {};
   ir::Value v = value.is_literal() ? trace.constant(value, pointer.dtype) : trace.node(value);
   const ir::Type type = trace.b.type(v);
   if (type.is_pointer() || !ir::widens(type.dtype, pointer.dtype))
-    user_error("the {} is {}, the pointer is {}: convert it with .to(st::{})", what, to_string(type), to_string(pointer),
+    user_error("{}: the {} is {}, the pointer is {}: convert it with .to(st::{})", op, what, to_string(type), to_string(pointer),
                name_of(pointer.dtype));
-  if (front::common_shape(type.shape, pointer.shape) != pointer.shape)
-    user_error("the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", what, to_string(type.shape),
+  if (!broadcasts_to(type.shape, pointer.shape))
+    user_error("{}: the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", op, what, to_string(type.shape),
                to_string(pointer.shape), what);
   return front::broadcast(trace.b, trace.b.cast(v, pointer.dtype), pointer.shape);
 }
@@ -308,8 +340,8 @@ Value load(const Pointer& p, const Value& mask, const Value& other, Place where)
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
     if (!other.is_empty() && mask.is_empty()) user_error("load: `other` without a mask has no effect");
-    ir::Value m = mask_node(trace, mask, type.shape);
-    return trace.wrap(trace.b.load(pointer, m, element_node(trace, "other", other, type)));
+    ir::Value m = mask_node(trace, "load", mask, type.shape);
+    return trace.wrap(trace.b.load(pointer, m, element_node(trace, "load", "other", other, type)));
   });
 }
 
@@ -319,8 +351,8 @@ void store(const Pointer& p, const Value& value, const Value& mask, Place where)
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
     if (value.is_empty()) user_error("store: there is no value");
-    ir::Value element = element_node(trace, "value", value, type);
-    trace.b.store(pointer, element, mask_node(trace, mask, type.shape));
+    ir::Value element = element_node(trace, "store", "value", value, type);
+    trace.b.store(pointer, element, mask_node(trace, "store", mask, type.shape));
   });
 }
 
@@ -330,8 +362,8 @@ Value atomic_add(const Pointer& p, const Value& value, const Value& mask, Place 
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
     if (value.is_empty()) user_error("atomic_add: there is no value");
-    ir::Value element = element_node(trace, "value", value, type);
-    return trace.wrap(trace.b.atomic_add(pointer, element, mask_node(trace, mask, type.shape)));
+    ir::Value element = element_node(trace, "atomic_add", "value", value, type);
+    return trace.wrap(trace.b.atomic_add(pointer, element, mask_node(trace, "atomic_add", mask, type.shape)));
   });
 }
 
@@ -353,7 +385,7 @@ namespace {
 
 Value fold(bool scan, const Operand& x, int axis, Value (*combine)(const Value&, const Value&)) {
   return detail::trace_fold(scan, {x.value}, axis, [&](const detail::Values& p) {
-    return detail::Values{combine(p[0], p[1])};
+    return Trace::current().at(x.where, [&] { return detail::Values{combine(p[0], p[1])}; });
   }, x.where)[0];
 }
 

@@ -75,6 +75,8 @@ class Trace {
   void check_usable(const Value& v) const;
   [[noreturn]] void fail(const Error& error, const std::source_location& where) const;
   void set_span(const std::source_location& where);
+  void check_stack() const;
+  static constexpr size_t kMostNested = 200;
 
   std::string what_, name_;
   Dialect dialect_;
@@ -99,6 +101,7 @@ decltype(auto) Trace::at(const std::source_location& where, F&& f) {
   placed_ = true;
   set_span(where);
   try {
+    check_stack();
     return f();
   } catch (const PlacedError&) {
     throw;
@@ -110,8 +113,8 @@ decltype(auto) Trace::at(const std::source_location& where, F&& f) {
 /// The dtype that a literal has on its own: that of the dialect if it fits, else i64 or u64.
 DType literal_dtype(const detail::Handle& literal);
 
-/// Broadcasts to one shape as NumPy does; a user error that names both shapes.
-ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b);
+/// Broadcasts to one shape as NumPy does; a user error that names both shapes, and `what` was to be done with them.
+ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b, std::string_view what = {});
 ir::Value broadcast(ir::Builder& b, ir::Value v, const ir::Shape& shape);
 
 ir::Shape shape_of(const Dims& dims);
