@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of `strider bench --device cuda` by PyTorch and Triton on the same GPU, beside Strider's figures.
 
-  strider bench pointwise layouts reduce --device cuda --json strider.json
+  strider bench pointwise layouts kernels --device cuda --json strider.json
   python3 bench/peers_gpu.py strider.json --json peers.json
 
 Timed as Strider times itself: the median over rounds in which all calls of a case take turns; a sample is a batch of calls

@@ -10,7 +10,9 @@
 #include <optional>
 
 #include "backend/backend.h"
+#include "ops/builtins.h"
 #include "pass/pipeline.h"
+#include "runtime/compile.h"
 #include "runtime/generate.h"
 #include "suites/suites.h"
 
@@ -146,6 +148,21 @@ void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row
   timed(3, [&] { return device.load(binary); });
 }
 
+/// The kernels by hand, from tracing to what can be launched; no cache helps.
+void compile_worked_kernels(Runner& r, int samples) {
+  ::setenv("STRIDER_CACHE", "0", 1);
+  for (const ops::Builtin& builtin : ops::builtins()) {
+    if (builtin.kind != "kernel") continue;
+    r.progress().show(builtin.name);
+    Row row{.name = fmt::format("kernel {}", builtin.name), .aim = {Aim::Milliseconds, 40}};
+    for (int k = 0; k < samples; ++k) {
+      Stopwatch watch(row);
+      compile(builtin.tile(r.device().target(), "1024"), r.device());
+    }
+    r.add(row);
+  }
+}
+
 }  // namespace
 
 void run_compile(Runner& r) {
@@ -180,6 +197,7 @@ void run_compile(Runner& r) {
     for (int k = 0; k < samples; ++k) until_fast(x, longest, seed++, parts.back());
   }
   for (const Row& row : parts) r.add(row);
+  compile_worked_kernels(r, samples);
 }
 
 }  // namespace strider::bench

@@ -16,7 +16,7 @@ struct Suite {
 void run_pointwise(timing::Runner&);
 void run_layouts(timing::Runner&);
 void run_maths(timing::Runner&);
-void run_reduce(timing::Runner&);
+void run_kernels(timing::Runner&);
 void run_overhead(timing::Runner&);
 void run_compile(timing::Runner&);
 
@@ -24,7 +24,7 @@ inline constexpr Suite kSuites[] = {
     {"pointwise", "arithmetic on contiguous tensors, and add beside copy from 2^16 elements on", run_pointwise},
     {"layouts", "add of tensors that are broadcast, transposed, permuted or strided", run_layouts},
     {"math", "functions: exp, tanh, erf, gelu, ...; several in one kernel", run_maths},
-    {"reduce", "l1_norm beside a kernel that only reads, row softmax beside copy", run_reduce},
+    {"kernels", "the worked kernels: over block sizes, beside copy, a kernel that only reads, and libtorch", run_kernels},
     {"overhead", "calls on 8 elements: what a call costs", run_overhead},
     {"compile", "the first call of an operator, from tracing to the result", run_compile},
 };

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -29,6 +30,19 @@ inline namespace v0 {
 
 namespace detail {
 
+/// While it lives, integer operations of the current trace may wrap.
+class Wrapping {
+ public:
+  STRIDER_API Wrapping();
+  STRIDER_API ~Wrapping();
+  Wrapping(const Wrapping&) = delete;
+  Wrapping& operator=(const Wrapping&) = delete;
+
+ private:
+  void* trace_;
+  bool before_;
+};
+
 using Values = std::vector<Value>;
 using Body = std::function<Values(const Values&)>;
 using Place = std::source_location;
@@ -37,7 +51,9 @@ STRIDER_API Value ptr_add(const Value& pointer, const Operand& offset, bool subt
 STRIDER_API Values trace_for(const Operand& lo, const Operand& hi, const Operand& step, const Values& carried, const Body& body);
 STRIDER_API Values trace_while(const Values& carried, const Body& condition, const Body& body, Place where);
 STRIDER_API Values trace_if(const Operand& condition, const Body& then, const Body& otherwise);
-STRIDER_API Values trace_fold(bool scan, const Values& tiles, int axis, const Body& combine, Place where);
+/// Without an axis: over all of them.
+STRIDER_API Values trace_reduce(const Values& tiles, std::optional<int> axis, bool keep_dims, const Body& combine, Place where);
+STRIDER_API Values trace_scan(const Values& tiles, int axis, bool reverse, const Body& combine, Place where);
 
 }  // namespace detail
 
@@ -144,6 +160,61 @@ STRIDER_API Value expand_dims(const Operand& x, int axis);
 STRIDER_API Value reshape(const Operand& x, const Dims& shape);
 /// Axis k of the result is axis axes[k]; without axes their order is reversed.
 STRIDER_API Value trans(const Operand& x, const Dims& axes = {});
+/// The same as trans, with the axes required.
+STRIDER_API Value permute(const Operand& x, const Dims& axes);
+/// All elements in row-major order, as one axis.
+STRIDER_API Value ravel(const Operand& x);
+/// Both values in the shape that they broadcast to; their dtypes stay.
+STRIDER_API std::pair<Value, Value> broadcast(const Operand& a, const Operand& b);
+/// Tiles of the shape and dtype of `x`.
+STRIDER_API Value zeros_like(const Operand& x);
+STRIDER_API Value full_like(const Operand& x, const Operand& value);
+
+/// The elements of `a` and `b` side by side along a new last axis of size 2. They broadcast to one shape, of the common dtype.
+STRIDER_API Value join(const Operand& a, const Operand& b);
+/// The two halves of a last axis of size 2, which is removed: the inverse of join.
+STRIDER_API std::array<Value, 2> split(const Operand& x);
+/// join, with the two elements of each pair one after the other along the last axis: a0, b0, a1, b1, ...
+STRIDER_API Value interleave(const Operand& a, const Operand& b);
+/// `a` and then `b`, of one shape, along the axis; the dtype is the common one.
+STRIDER_API Value cat(const Operand& a, const Operand& b, int axis = 0);
+/// The elements in the opposite order along the axis.
+STRIDER_API Value flip(const Operand& x, int axis = -1);
+/// Element index[..i..] along the axis, for each lane of `index`: integers, in the shape of `x` but for the axis (it broadcasts
+/// along the others). An index out of range gives 0.
+STRIDER_API Value gather(const Operand& x, const Operand& index, int axis);
+
+/// The numbers of a loop that unrolls: each is a constant, usable where a tl::Constexpr is.
+///
+///   for (auto k : tl::static_range(0, WIDTH, 2)) acc = acc + tl::load(x + k + lanes);
+class StaticRange {
+ public:
+  class Iterator {
+   public:
+    Iterator(int64_t value, int64_t step) : value_(value), step_(step) {}
+    Constexpr operator*() const { return {value_}; }
+    Iterator& operator++() { return value_ += step_, *this; }
+    bool operator!=(const Iterator& end) const { return step_ > 0 ? value_ < end.value_ : value_ > end.value_; }
+
+   private:
+    int64_t value_, step_;
+  };
+  StaticRange(int64_t begin, int64_t end, int64_t step) : begin_(begin), end_(end), step_(step) {}
+  Iterator begin() const { return {begin_, step_}; }
+  Iterator end() const { return {end_, step_}; }
+
+ private:
+  int64_t begin_, end_, step_;
+};
+/// begin, begin + step, ... below the end, or above it if the step is negative. A step of 0 is an error.
+STRIDER_API StaticRange static_range(int64_t begin, int64_t end, int64_t step = 1, Place where = Place::current());
+inline StaticRange static_range(int64_t end) { return {0, end, 1}; }
+template <class... A>
+  requires(std::derived_from<A, Value> || ...)
+StaticRange static_range(const A&...) {
+  static_assert(detail::never<A...>, "the bounds of static_range are constants (tl::Constexpr); tl::range takes run-time ones");
+  return {0, 0, 1};
+}
 
 // ---- memory
 
@@ -176,18 +247,84 @@ STRIDER_API Pointer where(const Operand& condition, const Pointer& a, const Poin
 // ---- reductions and scans
 
 inline constexpr bool keep_dims = true;
+inline constexpr bool reverse = true;
+inline constexpr bool descending = true;
 
-/// Over one axis, which is removed (or kept with size 1). Dtypes are kept; only bool is summed as i32.
-/// Negative axes count from the last. max and min carry NaN.
-STRIDER_API Value sum(const Operand& x, int axis, bool keep_dims = false);
-STRIDER_API Value max(const Operand& x, int axis, bool keep_dims = false);
-STRIDER_API Value min(const Operand& x, int axis, bool keep_dims = false);
-/// Over all axes, to a scalar.
-STRIDER_API Value sum(const Operand& x);
-STRIDER_API Value max(const Operand& x);
-STRIDER_API Value min(const Operand& x);
-/// Running sums along an axis: element i is the sum of elements 0..i.
-STRIDER_API Value cumsum(const Operand& x, int axis = 0);
+struct AllAxes {};
+inline constexpr AllAxes all_axes;
+/// The axis that a reduction folds: a number, negative ones counted from the last, or all of them, the last one first.
+class FoldAxis {
+ public:
+  template <detail::StaticInt T>
+  FoldAxis(T axis) : axis_(static_cast<int>(static_cast<int64_t>(axis))) {}
+  FoldAxis(AllAxes) {}
+  std::optional<int> number() const { return axis_; }
+
+ private:
+  std::optional<int> axis_;
+};
+
+/// What the largest and the smallest of several elements are if one is NaN: NaN, or that of the others.
+enum class nan : uint8_t { carry, drop };
+/// Which one of equal elements is meant: that of the lowest index, or of the highest.
+enum class tie : uint8_t { lowest, highest };
+
+struct SumOptions {
+  bool keep_dims = false;              // the folded axis stays, with size 1
+  std::optional<DType> dtype = {};     // elements are converted to it first
+};
+struct ExtremeOptions {
+  bool keep_dims = false;
+  nan nans = nan::carry;
+  tie ties = tie::lowest;              // of indices
+};
+
+/// The sum and the product of the elements along one axis, which is removed or kept with size 1, or along all axes. Bool and
+/// integers narrower than 32 bits are folded as i32 or u32, floats in their dtype; `dtype` says another one.
+/// The order of the fold is fixed (docs/ir.md), so every engine gives the same bits.
+STRIDER_API Value sum(const Operand& x, FoldAxis axis = all_axes, const SumOptions& options = {});
+STRIDER_API Value prod(const Operand& x, FoldAxis axis = all_axes, const SumOptions& options = {});
+/// The largest and the smallest element, of any dtype, which is kept; -0 is below +0. They carry NaN, or drop it with
+/// {.nans = tl::nan::drop}.
+STRIDER_API Value max(const Operand& x, FoldAxis axis = all_axes, const ExtremeOptions& options = {});
+STRIDER_API Value min(const Operand& x, FoldAxis axis = all_axes, const ExtremeOptions& options = {});
+/// The index of the largest or smallest element along the axis (in row-major order over all axes), an i32. Of equal elements, as
+/// -0 and +0 are, that of the lowest index, or the highest with {.ties = tl::tie::highest}. A NaN is found before any number;
+/// with nan::drop, among NaNs only.
+STRIDER_API Value argmax(const Operand& x, FoldAxis axis, const ExtremeOptions& options = {});
+STRIDER_API Value argmin(const Operand& x, FoldAxis axis, const ExtremeOptions& options = {});
+/// Both: {element, index}.
+STRIDER_API std::array<Value, 2> max_with_indices(const Operand& x, FoldAxis axis, const ExtremeOptions& options = {});
+STRIDER_API std::array<Value, 2> min_with_indices(const Operand& x, FoldAxis axis, const ExtremeOptions& options = {});
+/// Whether some or all elements are not zero (NaN is not), as bool.
+STRIDER_API Value any(const Operand& x, FoldAxis axis = all_axes, bool keep_dims = false);
+STRIDER_API Value all(const Operand& x, FoldAxis axis = all_axes, bool keep_dims = false);
+/// The exclusive or of integers or bools, in their dtype.
+STRIDER_API Value xor_sum(const Operand& x, FoldAxis axis = all_axes, bool keep_dims = false);
+
+inline Value sum(const Operand& x, FoldAxis axis, bool keep) { return sum(x, axis, SumOptions{.keep_dims = keep}); }
+inline Value prod(const Operand& x, FoldAxis axis, bool keep) { return prod(x, axis, SumOptions{.keep_dims = keep}); }
+inline Value max(const Operand& x, FoldAxis axis, bool keep) { return max(x, axis, ExtremeOptions{.keep_dims = keep}); }
+inline Value min(const Operand& x, FoldAxis axis, bool keep) { return min(x, axis, ExtremeOptions{.keep_dims = keep}); }
+
+/// Running sums and products along an axis: element i is that of elements 0..i, or with tl::reverse of i..n-1. cumsum has the
+/// dtypes of sum, cumprod keeps its own; but bf16 runs in f32 in both, and bool in i32.
+STRIDER_API Value cumsum(const Operand& x, int axis = 0, bool reverse = false, std::optional<DType> dtype = {});
+STRIDER_API Value cumprod(const Operand& x, int axis = 0, bool reverse = false);
+
+// ---- of whole tiles
+
+/// The elements in rising order along the axis, or falling with tl::descending; up to 4096 along the axis, of any dtype.
+/// NaN counts as the largest, -0 is below +0.
+STRIDER_API Value sort(const Operand& x, int axis = -1, bool descending = false);
+/// The k largest elements along the axis, falling.
+STRIDER_API Value topk(const Operand& x, int64_t k, int axis = -1);
+/// How many elements of an integer tile are 0, 1, ..., bins - 1, as an i32 tile of `bins` (up to 4096) elements. Others are not
+/// counted, nor are lanes whose mask is false.
+STRIDER_API Value histogram(const Operand& x, int64_t bins, const Value& mask = {});
+/// acc + a b, of tiles [m, k] and [k, n] of one dtype: f16, bf16 and f32 in f32, f64 in f64, integers below 32 bits in i32.
+/// Products are added by fma, in the order of k. `acc` broadcasts to [m, n]; the result is converted to out_dtype.
+STRIDER_API Value dot(const Operand& a, const Operand& b, const Value& acc = {}, std::optional<DType> out_dtype = {});
 
 }  // namespace tl
 
@@ -260,6 +397,20 @@ struct carry_of_result<R> {
   using type = decltype(pick(std::make_index_sequence<std::tuple_size_v<R>>()));
 };
 
+/// A combine function of N tiles' elements, those of the lower index first, as a body.
+template <size_t N, class F>
+Body pairwise(const F& combine) {
+  return [&combine](const Values& p) {
+    return [&]<size_t... I>(std::index_sequence<I...>) { return values_of(combine, p[I]...); }(std::make_index_sequence<2 * N>());
+  };
+}
+template <size_t N>
+std::array<Value, N> first_of(const Values& values) {
+  std::array<Value, N> result;
+  std::copy_n(values.begin(), N, result.begin());
+  return result;
+}
+
 template <class Tuple, size_t... I>
 auto carry_front(const Tuple& all, std::index_sequence<I...>) {
   return std::pair(Carry<carried_t<std::tuple_element_t<I, Tuple>>...>(), Values{to_raw(std::get<I>(all))...});
@@ -318,33 +469,41 @@ void if_(const Operand& condition, const Then& then) {
 /// Ends the program here if the scalar bool holds. Stands at the level of the kernel, not inside another body.
 STRIDER_API void return_if(const Operand& condition);
 
-/// The axis folded by `combine(a, b)`, which must be associative.
+/// An axis, or all of them, folded by `combine(a, b)` on scalars, which returns one. The order is fixed (docs/ir.md), and not
+/// that of the indices: combine should be associative and commutative. The folded axis is removed, or kept with size 1.
 template <class F>
-Value reduce(const Operand& x, int axis, const F& combine) {
-  return detail::trace_fold(false, {x.value}, axis, [&](const detail::Values& p) {
-    return detail::values_of(combine, p[0], p[1]);
-  }, x.where)[0];
+Value reduce(const Operand& x, FoldAxis axis, const F& combine, bool keep_dims = false) {
+  return detail::trace_reduce({x.value}, axis.number(), keep_dims, detail::pairwise<1>(combine), x.where)[0];
 }
-template <class F>
-Value scan(const Operand& x, int axis, const F& combine) {
-  return detail::trace_fold(true, {x.value}, axis, [&](const detail::Values& p) {
-    return detail::values_of(combine, p[0], p[1]);
-  }, x.where)[0];
-}
-/// Several tiles at once: `combine(a0.., b0..)` returns a tuple.
+/// Several tiles of one shape at once: `combine(a0.., b0..)` returns a tuple.
 ///
 ///   auto [m, i] = tl::reduce(std::array{value, index}, 0, [](auto v, auto i, auto w, auto j) { ... return std::tuple{..}; });
 template <size_t N, class F>
-std::array<Value, N> reduce(const std::array<Value, N>& tiles, int axis, const F& combine, Place where = Place::current()) {
-  auto body = [&](const detail::Values& p) {
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      return detail::values_of(combine, p[I]...);
-    }(std::make_index_sequence<2 * N>());
-  };
-  detail::Values folded = detail::trace_fold(false, {tiles.begin(), tiles.end()}, axis, body, where);
-  std::array<Value, N> result;
-  std::copy_n(folded.begin(), N, result.begin());
-  return result;
+std::array<Value, N> reduce(const std::array<Value, N>& tiles, FoldAxis axis, const F& combine, bool keep_dims = false,
+                            Place where = Place::current()) {
+  return detail::first_of<N>(
+      detail::trace_reduce({tiles.begin(), tiles.end()}, axis.number(), keep_dims, detail::pairwise<N>(combine), where));
+}
+
+/// Running folds along an axis: element i is the fold of elements 0..i, or with tl::reverse of n-1..i, the earlier ones on the
+/// left. combine must be associative.
+template <class F>
+Value associative_scan(const Operand& x, int axis, const F& combine, bool reverse = false) {
+  return detail::trace_scan({x.value}, axis, reverse, detail::pairwise<1>(combine), x.where)[0];
+}
+template <size_t N, class F>
+std::array<Value, N> associative_scan(const std::array<Value, N>& tiles, int axis, const F& combine, bool reverse = false,
+                                      Place where = Place::current()) {
+  return detail::first_of<N>(
+      detail::trace_scan({tiles.begin(), tiles.end()}, axis, reverse, detail::pairwise<N>(combine), where));
+}
+
+/// What `f` returns; integer operations that it writes wrap on purpose (hashes, random numbers), and the interpreter's lint of overflow
+/// leaves them alone.
+template <class F>
+auto wrapping(const F& f) {
+  detail::Wrapping scope;
+  return f();
 }
 
 // Everything of strider/value.h under its name here, too.

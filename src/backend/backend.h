@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -70,6 +71,9 @@ class Device {
   virtual void fill_zero(void* device, int64_t bytes) = 0;
   /// Returns when all launches so far are done; throws the first error of any of them.
   virtual void synchronize() = 0;
+  /// Seconds from the start of what `work` launches here to its end, the device being idle before; by the device's own clock where
+  /// it has one.
+  virtual double time(const std::function<void()>& work);
 };
 
 /// The tensor behind a pointer argument of an interpreted launch.

@@ -255,6 +255,15 @@ Value Builder::trans(Value a, std::span<const int> axes) {
   return emit(Op::Trans, {a}, imm, &result);
 }
 
+Value Builder::gather(Value a, Value index, int axis) {
+  Type result = type(a).with_shape(type(index).shape);
+  return emit(Op::Gather, {{a, index}}, axis, &result);
+}
+Value Builder::histogram(Value a, int64_t bins) {
+  Type result = Type::tile(DType::I32, {bins});
+  return emit(Op::Histogram, {a}, 0, &result);
+}
+
 // --- memory
 
 namespace {

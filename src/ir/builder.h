@@ -48,6 +48,11 @@ class Builder {
   Value expand_dims(Value a, int axis);
   Value reshape(Value a, const Shape& shape);
   Value trans(Value a, std::span<const int> axes);  // axes[k]: which operand axis becomes result axis k
+  Value gather(Value a, Value index, int axis);
+
+  // --- of whole tiles
+  Value dot(Value c, Value a, Value b) { return emit(Op::Dot, {{c, a, b}}); }  // c + a b
+  Value histogram(Value a, int64_t bins);
 
   // --- memory; an invalid mask or other means none
   Value load(Value pointer, Value mask = {}, Value other = {}, int64_t access = 0);

@@ -96,6 +96,7 @@ Value fold(Builder& b, Op op, std::span<const Value> operands, int64_t imm, cons
   if (op == Op::PtrAdd) return x.is_int(1, 0) ? operands[0] : Value{};
   if (op == Op::Cast || op == Op::Bitcast) return fold_casts(b, op, operands[0], type);
   if (op == Op::Trans) return imm == 0 && type.shape.rank() <= 1 ? operands[0] : Value{};
+  if (op == Op::Gather) return {};
   if (has(op, Shapes)) return fold_shapes(b, operands, type);
   if (is_pointwise(op) && operands.size() == 2 && !is_float(b.type(operands[0]).dtype)) return fold_integers(b, op, x, type);
   return {};

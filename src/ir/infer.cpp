@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "ir/promote.h"
 
 namespace strider::ir {
 namespace {
@@ -99,6 +100,29 @@ void check_shapes(Op op, const Type& from, const Type& to) {
     user_error("reshape: {} has {} elements, {} has {}", to_string(from.shape), from.elements(), to_string(to.shape), to.elements());
 }
 
+/// The index has the shape of the result, which differs from that of the tile along the axis only.
+void check_gather(std::span<const Type> operands, const Type& to, int64_t axis) {
+  const Type &from = operands[0], &index = operands[1];
+  bool fits = index.dtype == DType::I32 && !index.is_pointer() && index.shape == to.shape && from.shape.rank() == to.shape.rank();
+  if (axis < 0 || axis >= from.shape.rank())
+    user_error("gather: axis {} is out of range for a tile of shape {}", axis, to_string(from.shape));
+  for (int k = 0; fits && k < to.shape.rank(); ++k) fits = k == axis || from.shape[k] == to.shape[k];
+  if (!fits) mismatch(Op::Gather, operands, "a tile, and i32 indices of its shape but for the axis");
+}
+
+void check_dot(std::span<const Type> operands) {
+  const Type &c = operands[0], &a = operands[1], &b = operands[2];
+  bool fits = a.dtype == b.dtype && widens(a.dtype, c.dtype) && (is_integer(c) || is_real(c)) && size_of(c.dtype) >= 4;
+  for (const Type& t : operands) fits = fits && t.shape.rank() == 2 && !t.is_pointer();
+  fits = fits && a.shape[0] == c.shape[0] && b.shape[1] == c.shape[1] && a.shape[1] == b.shape[0];
+  if (!fits) mismatch(Op::Dot, operands, "tiles [m, n] of 32 or 64 bits, [m, k] and [k, n] of one dtype that it holds");
+}
+
+void check_histogram(std::span<const Type> operands, const Type& to) {
+  if (operands[0].dtype == DType::I32 && !operands[0].is_pointer() && to.dtype == DType::I32 && to.shape.rank() == 1) return;
+  mismatch(Op::Histogram, operands, "an i32 tile");
+}
+
 /// Load, store, atomic_add and the block forms: pointer first, mask of the accessed shape, values of the pointee type.
 void check_memory(Op op, std::span<const Type> operands, const Type& accessed) {
   if (!operands[0].is_pointer()) mismatch(op, operands, "a pointer first");
@@ -139,7 +163,7 @@ Type result_type(Op op, std::span<const Type> operands, const Type* asked) {
 
 }  // namespace
 
-Type infer(Op op, std::span<const Type> operands, int64_t, const Type* asked) {
+Type infer(Op op, std::span<const Type> operands, int64_t imm, const Type* asked) {
   const OpInfo& facts = info(op);
   if (static_cast<int>(operands.size()) < facts.least || static_cast<int>(operands.size()) > facts.most)
     user_error("{}: got {} operands, expected {} to {}", name_of(op), operands.size(), facts.least, facts.most);
@@ -149,6 +173,9 @@ Type infer(Op op, std::span<const Type> operands, int64_t, const Type* asked) {
   if (op == Op::Cast || op == Op::Bitcast) check_convert(op, operands[0], result);
   else if (is_pointwise(op)) check_pointwise(op, operands);
   if (has(op, Shapes)) check_shapes(op, operands[0], result);
+  if (op == Op::Gather) check_gather(operands, result, imm);
+  if (op == Op::Dot) check_dot(operands);
+  if (op == Op::Histogram) check_histogram(operands, result);
   if (has(op, Reads | Writes)) check_memory(op, operands, accessed_type(op, operands, asked));
   check_size(op, result);
   return result;

@@ -15,7 +15,7 @@ struct ImmName {
 };
 inline constexpr ImmName kImmNames[] = {
     {Op::ProgramId, "axis"}, {Op::NumPrograms, "axis"}, {Op::ExpandDims, "axis"}, {Op::Reduce, "axis"}, {Op::Scan, "axis"},
-    {Op::Arange, "begin"},   {Op::Alloc, "count"},      {Op::Extract, "lane"},    {Op::Exchange, "xor"},
+    {Op::Gather, "axis"},    {Op::Arange, "begin"},   {Op::Alloc, "count"},      {Op::Extract, "lane"},    {Op::Exchange, "xor"},
 };
 
 constexpr std::string_view imm_name(Op op) {
@@ -37,6 +37,7 @@ inline constexpr FlagName kFlagNames[] = {
     {kNoWrap, false, "no_wrap"},
     {kStaged, false, "staged"},
     {kLikely, false, "likely"},
+    {kMayWrap, false, "may_wrap"},
 };
 
 /// What stands before region k of an op with two of them.

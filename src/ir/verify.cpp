@@ -97,6 +97,12 @@ void trans_rule(const Function& f, Value v) {
   check_result(f, v, wanted);
 }
 
+void gather_rule(const Function& f, Value v) {
+  const Type& from = f.type(f.operand(v, 0));
+  check_imm(f, v, 0, from.shape.rank() - 1);
+  check_result(f, v, from.with_shape(f.type(f.operand(v, 1)).shape));
+}
+
 void access_rule(const Function& f, Value v) {
   int64_t align = f[v].imm >> kAlignShift;
   if (align < 0 || align > kMaxAlign || (f[v].imm & ((1 << kAlignShift) - 1) & ~kStreaming))
@@ -211,7 +217,7 @@ constexpr Rule kRules[] = {
     {Op::Arange, arange_rule, true},           {Op::ThreadId, thread_rule, false},   {Op::Cast, cast_rule, false},
 
     {Op::Broadcast, same_element_rule, false}, {Op::ExpandDims, expand_rule, true},  {Op::Reshape, same_element_rule, false},
-    {Op::Trans, trans_rule, true},
+    {Op::Trans, trans_rule, true},             {Op::Gather, gather_rule, true},
 
     {Op::Load, access_rule, true},             {Op::Store, access_rule, true},       {Op::AtomicAdd, access_rule, true},
     {Op::LoadBlock, block_rule, true},         {Op::StoreBlock, block_rule, true},   {Op::Alloc, alloc_rule, true},
@@ -271,7 +277,8 @@ constexpr uint8_t kAllForms = bit(Form::Tile) | bit(Form::Scheduled) | bit(Form:
 /// The forms in which an op may stand.
 constexpr uint8_t forms_of(Op op) {
   switch (op) {
-    case Op::Reduce: case Op::Scan: case Op::ExpandDims: case Op::Reshape: case Op::Trans:
+    case Op::Reduce: case Op::Scan: case Op::ExpandDims: case Op::Reshape: case Op::Trans: case Op::Gather: case Op::Dot:
+    case Op::Histogram:
       return bit(Form::Tile) | bit(Form::Scheduled);
     case Op::Nest: return bit(Form::Scheduled);
     default: return has(op, Lane) ? bit(Form::Lanes) : kAllForms;
@@ -395,7 +402,7 @@ void Verifier::check_visible(const Region& region, size_t at) {
 void Verifier::check_form(Value v) {
   const Node& n = f_[v];
   if (!(forms_of(n.op) & bit(form_))) refuse(v, "{} does not occur in this form", name_of(n.op));
-  uint8_t promises = kNoWrap | kStaged | kLikely;  // of the program, not of its schedule
+  uint8_t promises = kNoWrap | kStaged | kLikely | kMayWrap;  // of the program, not of its schedule
   if ((n.flags & ~promises) && form_ != Form::Scheduled) refuse(v, "a flag outside scheduled form");
   if (form_ != Form::Lanes) return;
   if (n.op == Op::Broadcast && !f_.type(f_.operand(v, 0)).is_scalar()) refuse(v, "a broadcast of a vector");

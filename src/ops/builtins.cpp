@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
-#include "ops/kernels.h"
+#include "kernels/worked.h"
 #include "runtime/generate.h"
 #include "runtime/shape.h"
 
@@ -111,7 +111,9 @@ std::vector<Builtin> make_builtins() {
   std::vector<Builtin> list;
 #define STRIDER_OPERATOR(id, ...) list.push_back(operator_builtin(id));
 #include <strider/operators.def>
-  for (const Kernel* k : {&vector_add_kernel(), &l1_norm_kernel(), &softmax_kernel(), &layer_norm_kernel()})
+  for (const Kernel* k : {&worked::vector_add(), &worked::abs(), &worked::identity(), &worked::clip(), &worked::square_sum(),
+                          &worked::clip_by_norm(), &worked::huber(), &worked::gelu(), &worked::l1_norm(), &worked::l1_norm_parts(),
+                          &worked::sum_parts(), &worked::softmax(), &worked::layer_norm()})
     list.push_back(kernel_builtin(*k));
   return list;
 }

@@ -28,7 +28,7 @@ Shape squeeze(const Shape& shape) {
 bool keeps_lanes(const Function& f, Value v) {
   const Shape& to = f.type(v).shape;
   const Shape& source = f.type(f.operand(v, 0)).shape;
-  if (squeeze(to) != squeeze(source)) return false;
+  if (f[v].op == Op::Gather || squeeze(to) != squeeze(source)) return false;
   if (f[v].op != Op::Trans) return true;
   int last = -1;  // the axes of size above 1 must stay in order
   for (int k = 0; k < to.rank(); ++k) {

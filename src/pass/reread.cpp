@@ -37,12 +37,12 @@ void Rereader::find_users(RegionId region) {
   }
 }
 
-/// What happens to `load` up to and including a broadcast, or nothing if other things do too. A second use, or one in a loop,
-/// would have the whole tile kept instead of the row.
+/// What happens to `load` up to and including a broadcast, or nothing if other things do too. A second use, one in a loop, or one
+/// at other lanes would have the whole tile kept instead of the row.
 std::vector<Value> Rereader::way_to_broadcast(Value load) const {
   std::vector<Value> way;
   for (Value v = load; uses_[v.id] == 1 && region_[user_[v.id].id] == region_[load.id];) {
-    if (from[v].op == Op::Broadcast) return way;
+    if (from[v].op == Op::Broadcast) return has(from[user_[v.id]].op, Shapes) ? std::vector<Value>{} : way;
     v = user_[v.id];
     way.push_back(v);
     if (from[v].op != Op::ExpandDims && from[v].op != Op::Broadcast) break;

@@ -129,7 +129,7 @@ class Planner {
 /// The index space of the pass that a placed value needs.
 Shape Planner::space_of(Value v) const {
   Op op = f_[v].op;
-  bool by_operand = has(op, Writes) || op == Op::Reduce || op == Op::Scan;
+  bool by_operand = has(op, Writes) || op == Op::Reduce || op == Op::Scan || op == Op::Histogram;
   return squeeze(f_.type(by_operand ? f_.operand(v, 0) : v).shape);
 }
 
@@ -145,7 +145,8 @@ void Planner::collect_leaves(Value v, bool same_lane, Leaves& leaves) const {
 
 std::vector<Leaf> Planner::leaves(Value v) const {
   Leaves found;
-  for (Value o : f_.operands(v)) collect_leaves(o, true, found);
+  bool sums_lanes = f_[v].op == Op::Dot;  // of all operands but the first
+  for (int k = 0; k < f_[v].operand_count; ++k) collect_leaves(f_.operand(v, k), k == 0 || !sums_lanes, found);
   std::vector<Leaf> result = std::move(found.all);
   for (int k = 0; k < f_[v].region_count; ++k)  // scalars that a combine function reads
     for (Value s : f_.region(v, k).body)
@@ -172,13 +173,17 @@ void Planner::settle(Value v) {
   settled_[v.id] = true;
   for (const Leaf& leaf : leaves(v)) {
     if (step_[leaf.value.id] != kUnplaced) continue;
-    if (leaf.same_lane && space_of(leaf.value) == space_of(v)) settle(leaf.value);
+    bool joins = leaf.same_lane && f_[leaf.value].op != Op::Histogram && space_of(leaf.value) == space_of(v);
+    if (joins) settle(leaf.value);
     else place(leaf.value);
   }
 }
 
 /// Values that nobody may read before the nest that makes them is done: results, and what atomics gave their owner.
-bool Planner::is_complete_only(Value v) const { return !is_tile(v) || f_[v].op == Op::Result || f_[v].op == Op::AtomicAdd; }
+bool Planner::is_complete_only(Value v) const {
+  Op op = f_[v].op;
+  return !is_tile(v) || op == Op::Result || op == Op::AtomicAdd || op == Op::Histogram;
+}
 
 /// The first step at which `v` can run.
 int Planner::ready(Value v) {
@@ -228,6 +233,7 @@ void Planner::insert(Value v, int nest) {
     if (step_[leaf.value.id] == kUnplaced) insert(leaf.value, nest);
     mark_kept(leaf, nest);
   }
+  if (f_[v].op == Op::Histogram) flags_[v.id] |= kKeepShared;
   NestPlan& plan = here().nests[nest];
   plan.ops.push_back(v);
   step_[v.id] = plan.step;

@@ -97,6 +97,7 @@ Answer has_solution(std::span<Term> terms, Wide target, int64_t budget) {
 Answer overlaps_itself(const Dims& shape, const Dims& strides) {
   if (is_empty(shape)) return Answer::No;
   Term axes[kMaxDims], terms[kMaxDims];
+  if (shape.rank() == 1 && strides[0] != 0) return Answer::No;
   int count = moving_axes(shape, strides, axes);
   if (nests(std::span(axes, count))) return Answer::No;
   if (axes[count - 1].coefficient == 0) return Answer::Yes;

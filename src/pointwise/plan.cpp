@@ -15,7 +15,6 @@ namespace strider::planner {
 namespace {
 
 constexpr int64_t kMaxIndex = INT32_MAX - (1 << 20);  // an index plus a block still fits i32
-constexpr int64_t kStreamingBytes = 16 << 20;         // outputs from here on are not read again soon
 
 std::string name_of(std::span<const Operand> operands, size_t k) {
   size_t outputs = 0;
@@ -309,7 +308,8 @@ constexpr int32_t kFlatOneThread = 2048;  // small: the last one, which is ragge
 constexpr int32_t kFlatThreads = 128;      // of a program, where there are many
 constexpr int32_t kFlatVectors = 2;        // 16-byte accesses of each thread
 
-int64_t tiles(int64_t size, int32_t block) { return (size + block - 1) / block; }
+/// Blocks are powers of two, and a division would take as long as the rest of the choice.
+int64_t tiles(int64_t size, int32_t block) { return (size + block - 1) >> std::countr_zero(static_cast<uint32_t>(block)); }
 
 /// Lanes that a block shape computes for every element.
 double waste(Block b, int64_t m, int64_t n) {

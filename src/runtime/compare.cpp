@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -13,37 +12,57 @@
 #include "base/thread_pool.h"
 #include "ir/print.h"
 #include "ir/semantics.h"
-#include "runtime/storage.h"
+#include "runtime/compare.h"
 
 #include <strider/compare.h>
+
+namespace strider {
+namespace {
+
+/// |a - b| of integers of any two dtypes, rounded once.
+double integer_distance(DType ta, uint64_t a, DType tb, uint64_t b) {
+  __extension__ typedef __int128 Wide;
+  auto wide = [](DType t, uint64_t bits) { return t == DType::U64 ? Wide{bits} : Wide{ir::int_of_bits(t, bits)}; };
+  Wide distance = wide(ta, a) - wide(tb, b);
+  return static_cast<double>(distance < 0 ? -distance : distance);
+}
+
+}  // namespace
+
+double distance(DType ta, uint64_t a, DType tb, uint64_t b) {
+  if (!is_float(ta) && !is_float(tb)) return integer_distance(ta, a, tb, b);
+  double x = ir::double_of_bits(ta, a), y = ir::double_of_bits(tb, b);
+  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+  return std::fabs(x - y);
+}
+
+bool Tolerance::accepts(DType ta, uint64_t a, DType tb, uint64_t b) const {
+  double y = ir::double_of_bits(tb, b);
+  if (std::isnan(y)) return equal_nan && std::isnan(ir::double_of_bits(ta, a));
+  double d = distance(ta, a, tb, b);
+  return d == 0 || (std::isfinite(y) && d <= atol + rtol * std::fabs(y));
+}
+
+Tolerance checked_tolerance(double rtol, double atol, bool equal_nan) {
+  if (!(rtol >= 0) || !(atol >= 0)) user_error("the tolerances are {} and {}, expected 0 or more", rtol, atol);
+  return {rtol, atol, equal_nan};
+}
+
+Dims index_of(int64_t i, const Dims& shape) {
+  Dims index = Dims::filled(shape.rank(), 0);
+  for (int k = shape.rank() - 1; k >= 0; --k) {
+    index[k] = i % shape[k];
+    i /= shape[k];
+  }
+  return index;
+}
+
+}  // namespace strider
 
 namespace strider::inline v0 {
 namespace {
 
 constexpr int64_t kGrain = 1 << 14;  // elements worth a thread
-
-/// Elements in row-major order, on the host.
-class Rows {
- public:
-  explicit Rows(const TensorView& view) : view_(host_rows(view, &keep_)), bytes_(size_of(view.dtype())) {}
-
-  uint64_t operator[](int64_t i) const {
-    uint64_t bits = 0;
-    std::memcpy(&bits, at(i), static_cast<size_t>(bytes_));
-    return bits;
-  }
-  bool same_bits(const Rows& other, int64_t begin, int64_t end) const {
-    return std::memcmp(at(begin), other.at(begin), static_cast<size_t>((end - begin) * bytes_)) == 0;
-  }
-  DType dtype() const { return view_.dtype(); }
-
- private:
-  const char* at(int64_t i) const { return static_cast<const char*>(view_.data()) + i * bytes_; }
-
-  std::shared_ptr<Tensor> keep_;
-  TensorView view_;
-  int64_t bytes_;
-};
 
 void check_shapes(std::string_view what, const TensorView& a, const TensorView& b) {
   if (a.shape() != b.shape()) user_error("{}: the shapes {} and {} differ", what, to_string(a.shape()), to_string(b.shape()));
@@ -65,41 +84,6 @@ int64_t find_first(int64_t count, int64_t grain, const F& differs) {
   return first == count ? -1 : first.load();
 }
 
-bool is_integral(DType t) { return !is_float(t); }
-
-/// |a - b| of integers of any two dtypes, rounded once.
-double integer_distance(DType ta, uint64_t a, DType tb, uint64_t b) {
-  __extension__ typedef __int128 Wide;
-  auto wide = [](DType t, uint64_t bits) { return t == DType::U64 ? Wide{bits} : Wide{ir::int_of_bits(t, bits)}; };
-  Wide distance = wide(ta, a) - wide(tb, b);
-  return static_cast<double>(distance < 0 ? -distance : distance);
-}
-
-/// |a - b|; NaN if just one is NaN.
-double distance(DType ta, uint64_t a, DType tb, uint64_t b) {
-  if (is_integral(ta) && is_integral(tb)) return integer_distance(ta, a, tb, b);
-  double x = ir::double_of_bits(ta, a), y = ir::double_of_bits(tb, b);
-  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
-  return std::fabs(x - y);
-}
-
-struct Tolerance {
-  double rtol, atol;
-  bool equal_nan;
-
-  bool accepts(DType ta, uint64_t a, DType tb, uint64_t b) const {
-    double y = ir::double_of_bits(tb, b);
-    if (std::isnan(y)) return equal_nan && std::isnan(ir::double_of_bits(ta, a));
-    double d = distance(ta, a, tb, b);
-    return d == 0 || (std::isfinite(y) && d <= atol + rtol * std::fabs(y));
-  }
-};
-
-Tolerance checked(double rtol, double atol, bool equal_nan) {
-  if (!(rtol >= 0) || !(atol >= 0)) user_error("the tolerances are {} and {}, expected 0 or more", rtol, atol);
-  return {rtol, atol, equal_nan};
-}
-
 int64_t first_far(const Rows& x, const Rows& y, int64_t count, const Tolerance& tolerance) {
   return find_first(count, kGrain, [&](int64_t i) { return !tolerance.accepts(x.dtype(), x[i], y.dtype(), y[i]); });
 }
@@ -118,12 +102,7 @@ int64_t first_unequal(const Rows& x, const Rows& y, int64_t count) {
 
 std::optional<Difference> difference_at(int64_t i, const Dims& shape, const Rows& x, const Rows& y) {
   if (i < 0) return std::nullopt;
-  Difference d{Dims::filled(shape.rank(), 0), ir::print_element(x.dtype(), x[i]), ir::print_element(y.dtype(), y[i])};
-  for (int k = shape.rank() - 1; k >= 0; --k) {
-    d.index[k] = i % shape[k];
-    i /= shape[k];
-  }
-  return d;
+  return Difference{index_of(i, shape), ir::print_element(x.dtype(), x[i]), ir::print_element(y.dtype(), y[i])};
 }
 
 }  // namespace
@@ -162,7 +141,7 @@ std::optional<Difference> first_difference(const TensorView& a, const TensorView
 }
 
 std::optional<Difference> first_difference(const TensorView& a, const TensorView& b, double rtol, double atol, bool equal_nan) {
-  Tolerance tolerance = checked(rtol, atol, equal_nan);
+  Tolerance tolerance = checked_tolerance(rtol, atol, equal_nan);
   check_shapes("first_difference", a, b);
   Rows x(a), y(b);
   return difference_at(first_far(x, y, a.elements(), tolerance), a.shape(), x, y);

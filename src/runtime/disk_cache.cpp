@@ -68,6 +68,8 @@ DiskKey disk_key(const ir::Function& tile, const Target& target, std::string_vie
                               text_of(target), driver, canonical_text(tile)))};
 }
 
+DiskKey disk_key(std::string_view text) { return {hash_of(fmt::format("strider {} {}\n{}", kVersion, build_id(), text))}; }
+
 // --- entries
 
 namespace {
@@ -232,6 +234,13 @@ bool is_entry(std::string_view name) {
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+constexpr std::string_view kNote = ".json";
+
+std::string note_name(const DiskKey& key) { return key.name() + std::string(kNote); }
+bool is_note(std::string_view name) { return name.ends_with(kNote) && is_entry(name.substr(0, name.size() - kNote.size())); }
+/// What is kept until there is no room for it.
+bool is_kept(std::string_view name) { return is_entry(name) || is_note(name); }
+
 }  // namespace
 
 // --- the folder
@@ -278,8 +287,24 @@ std::string DiskCache::wrong_with_folder() const {
 }
 
 std::optional<Binary> DiskCache::find(const DiskKey& key) {
+  auto bytes = read(key.name());
+  if (!bytes) return std::nullopt;
+  auto binary = from_file(key, *bytes);
+  if (!binary) return discard(key.name(), "it is damaged"), std::nullopt;
+  counters().bytes_read.add(static_cast<int64_t>(bytes->size()));
+  return binary;
+}
+
+std::optional<std::string> DiskCache::find_note(const DiskKey& key) { return read(note_name(key)); }
+
+void DiskCache::store_note(const DiskKey& key, std::string_view text) {
+  if (!refusal_.empty() || static_cast<int64_t>(text.size()) > limit_ || !write(note_name(key), text)) return;
+  make_room(key, static_cast<int64_t>(text.size()));
+}
+
+/// The content of a file that can be trusted; it was used now.
+std::optional<std::string> DiskCache::read(const std::string& name) {
   if (!refusal_.empty()) return std::nullopt;
-  std::string name = key.name();
   Descriptor file(::openat(directory_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file < 0) {
     if (errno == ELOOP) discard(name, "it is a symbolic link");
@@ -291,11 +316,9 @@ std::optional<Binary> DiskCache::find(const DiskKey& key) {
   if (others_can_write(s)) return discard(name, "others could have written it"), std::nullopt;
   if (s.st_size > kMostBytes) return discard(name, "it is too large"), std::nullopt;
   std::string bytes(static_cast<size_t>(s.st_size), '\0');
-  auto binary = read_all(file, bytes) ? from_file(key, bytes) : std::nullopt;
-  if (!binary) return discard(name, "it is damaged"), std::nullopt;
-  ::futimens(file, nullptr);  // it was used now; a folder that can only be read does without
-  counters().bytes_read.add(s.st_size);
-  return binary;
+  if (!read_all(file, bytes)) return discard(name, "it is damaged"), std::nullopt;
+  ::futimens(file, nullptr);  // a folder that can only be read does without
+  return bytes;
 }
 
 std::string DiskCache::not_used(const std::string& name, std::string_view why) const {
@@ -339,7 +362,7 @@ void DiskCache::each_file(F&& f) const {
   while (const dirent* e = ::readdir(listing)) {
     std::string_view name = e->d_name;
     struct stat s;
-    if (!is_entry(name) && !name.starts_with(kUnfinished)) continue;
+    if (!is_kept(name) && !name.starts_with(kUnfinished)) continue;
     if (::fstatat(directory_, e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
     f(File{std::string(name), s.st_size, s.st_mtim});
   }
@@ -357,8 +380,8 @@ void DiskCache::make_room(const DiskKey& added, int64_t bytes) {
   std::vector<File> files;
   int64_t total = 0;
   each_file([&](File file) {
-    if (!is_entry(file.name) && ::time(nullptr) - file.used.tv_sec > kForgotten) ::unlinkat(directory_, file.name.c_str(), 0);
-    if (!is_entry(file.name)) return;
+    if (!is_kept(file.name) && ::time(nullptr) - file.used.tv_sec > kForgotten) ::unlinkat(directory_, file.name.c_str(), 0);
+    if (!is_kept(file.name)) return;
     total += file.bytes;
     files.push_back(std::move(file));
   });

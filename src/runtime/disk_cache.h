@@ -29,6 +29,8 @@ struct DiskKey {
 /// `driver` is Device::driver_version of the device that will load the code. Names of parameters and places in the source
 /// make no difference.
 DiskKey disk_key(const ir::Function& tile, const Target& target, std::string_view driver);
+/// The hash of any text, and of the library.
+DiskKey disk_key(std::string_view text);
 
 class DiskCache {
  public:
@@ -41,22 +43,28 @@ class DiskCache {
   std::optional<Binary> find(const DiskKey& key);
   void store(const DiskKey& key, const Binary& binary);
 
+  /// Text that is no code, in a file NAME.json. It is kept, trusted and removed as entries are, but has no checksum: who reads it
+  /// must not rely on what it says.
+  std::optional<std::string> find_note(const DiskKey& key);
+  void store_note(const DiskKey& key, std::string_view text);
+
   const std::string& folder() const { return folder_; }
   int64_t limit_bytes() const { return limit_; }
   /// Why the folder is not used; empty if it is.
   const std::string& refusal() const { return refusal_; }
 
   struct Contents {
-    int64_t entries = 0, bytes = 0;
+    int64_t entries = 0, bytes = 0;  // entries: code; the bytes are those of notes too
   };
   Contents contents() const;
-  /// Removes all entries; gives what they were.
+  /// Removes all entries and notes; gives what they were.
   Contents clear();
 
  private:
   struct File;
   void open();
   std::string wrong_with_folder() const;
+  std::optional<std::string> read(const std::string& name);
   template <class F>
   void each_file(F&& f) const;
   bool write(const std::string& name, std::string_view bytes);

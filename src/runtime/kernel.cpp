@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "front/trace/kernel.h"
 #include "ir/print.h"
+#include "pointwise/plan.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
 #include "runtime/interpret.h"
@@ -35,6 +36,7 @@ constexpr int64_t kMaxGrid[] = {INT32_MAX, 65535, 65535};
 /// The bytes between the first and the last element of a pointer's tensor.
 struct Range {
   uintptr_t begin = 0, end = 0;
+  int64_t bytes() const { return static_cast<int64_t>(end - begin); }
 };
 Range range_of(const TensorView& v) {
   Extent e = extent(v.shape(), v.strides());
@@ -180,6 +182,8 @@ class Binding {
     facts_[param].log2_align =
         static_cast<uint8_t>(align < 4 ? std::countr_zero(static_cast<unsigned>(size_of(v.dtype()))) : align);
     ranges_[param] = range_of(v);
+    const Target& target = device_->target();
+    facts_[param].streams = target.max_threads == 1 && target.streaming_stores && ranges_[param].bytes() >= planner::kStreamingBytes;
     views_[param] = &v;
     slots_[count_++] = address;
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/stats.h"
 
+#include <bit>
+
 namespace strider {
 namespace {
 
 constinit Counters all;
+constinit std::atomic<uint64_t> free_parts{~uint64_t{0} >> (64 - CounterPart::kOwned)};
 
 /// Which counter is shown where.
 constexpr struct {
@@ -17,6 +20,17 @@ constexpr struct {
 };
 
 }  // namespace
+
+CounterPart::CounterPart() : index_(kShared) {
+  uint64_t free = free_parts.load(std::memory_order_relaxed);
+  while (free != 0 && !free_parts.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire, std::memory_order_relaxed)) {
+  }
+  if (free != 0) index_ = static_cast<unsigned>(std::countr_zero(free));
+}
+
+CounterPart::~CounterPart() {
+  if (index_ != kShared) free_parts.fetch_or(uint64_t{1} << index_, std::memory_order_release);
+}
 
 Counters& counters() { return all; }
 

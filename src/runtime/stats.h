@@ -9,32 +9,48 @@
 
 namespace strider {
 
-/// A number that many threads add to: each adds in a part of its own, so that they do not wait for each other.
-class Counter {
+/// The part of every counter that the calling thread alone writes, so that it adds without a locked instruction. There are
+/// kOwned of them; threads beyond that share one more.
+class CounterPart {
  public:
-  void add(int64_t n = 1) { parts_[part()].value.fetch_add(n, std::memory_order_relaxed); }
-  int64_t sum() const {
-    int64_t total = 0;
-    for (const Part& p : parts_) total += p.value.load(std::memory_order_relaxed);
-    return total;
-  }
-  void clear() {
-    for (Part& p : parts_) p.value.store(0, std::memory_order_relaxed);
+  static constexpr unsigned kOwned = 63, kShared = kOwned;
+
+  static unsigned own() {
+    thread_local const CounterPart part;
+    return part.index_;
   }
 
  private:
-  static constexpr unsigned kParts = 16;
+  CounterPart();
+  ~CounterPart();
+  unsigned index_;
+};
+
+/// A number that many threads add to without waiting for each other.
+class Counter {
+ public:
+  void add(int64_t n = 1) {
+    unsigned own = CounterPart::own();
+    std::atomic<int64_t>& value = parts_[own].value;
+    if (own != CounterPart::kShared) value.store(value.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    else value.fetch_add(n, std::memory_order_relaxed);
+  }
+  int64_t sum() const { return total() - cleared_.load(std::memory_order_relaxed); }
+  void clear() { cleared_.store(total(), std::memory_order_relaxed); }
+
+ private:
   struct alignas(64) Part {
     std::atomic<int64_t> value{0};
   };
 
-  static unsigned part() {
-    static std::atomic<unsigned> next{0};
-    thread_local const unsigned own = next.fetch_add(1, std::memory_order_relaxed) % kParts;
-    return own;
+  int64_t total() const {
+    int64_t total = 0;
+    for (const Part& p : parts_) total += p.value.load(std::memory_order_relaxed);
+    return total;
   }
 
-  Part parts_[kParts];
+  Part parts_[CounterPart::kOwned + 1];
+  std::atomic<int64_t> cleared_{0};  // the total when it was set to zero: parts are their owners' to write
 };
 
 struct Counters {

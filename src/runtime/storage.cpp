@@ -68,12 +68,13 @@ Tensor moved(const TensorView& view, Device& target) {
 }  // namespace
 
 Tensor::Storage::Storage(Device& device, int64_t size) : bytes(size), pool_(&memory_pool(device)) {
-  memory = pool_->allocate(size, &capacity_);
+  memory = pool_->allocate(size + (guards_.is_on() ? guards_.extra_bytes() : 0), &capacity_);
+  if (guards_.is_on()) memory = guards_.place(device, memory, size);
 }
 Tensor::Storage::Storage(void* theirs, int64_t size, std::function<void()> release)
     : memory(theirs), bytes(size), release_(std::move(release)) {}
 Tensor::Storage::~Storage() {
-  if (pool_) pool_->release(memory, capacity_);
+  if (pool_) pool_->release(guards_.is_on() ? guards_.take_back() : memory, capacity_);
   if (release_) release_();
 }
 

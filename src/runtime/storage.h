@@ -7,6 +7,8 @@
 
 #include <strider/tensor.h>
 
+#include "runtime/guard.h"
+
 namespace strider {
 
 class MemoryPool;
@@ -29,6 +31,7 @@ class Tensor::Storage {
  private:
   MemoryPool* pool_ = nullptr;  // null: not ours
   int64_t capacity_ = 0;
+  Guards guards_{GuardedMemory::current()};
   std::function<void()> release_;
 };
 

@@ -38,12 +38,34 @@ bool is_installed(const std::string& program) {
   return false;
 }
 
-/// gnuplot's text in quotes.
+}  // namespace
+
+bool can_plot() { return is_installed("gnuplot"); }
+
+void check_plot(const std::string& path) {
+  if (!format_of(path)) user_error("the plot {}: expected a name that ends in .svg or .png", path);
+  if (!can_plot()) user_error("plots need gnuplot, which is not installed (Debian: gnuplot-nox)");
+}
+
 std::string quoted(std::string text) {
   std::replace(text.begin(), text.end(), '"', '\'');
   std::replace(text.begin(), text.end(), '\\', '/');
   return '"' + text + '"';
 }
+
+std::string output_of(const std::string& path, int width, int height) {
+  std::string terminal = fmt::format(fmt::runtime(format_of(path)->terminal), width, height);
+  return fmt::format("set terminal {}\nset output {}\nset grid y lc rgb '#dddddd'\nset border 3\n", terminal, quoted(path));
+}
+
+void run_gnuplot(const std::string& program, const std::string& path) {
+  FILE* gnuplot = ::popen("gnuplot", "w");
+  if (!gnuplot) user_error("the plot {}: gnuplot cannot be started", path);
+  std::fwrite(program.data(), 1, program.size(), gnuplot);
+  if (int status = ::pclose(gnuplot); status != 0) user_error("the plot {}: gnuplot ended with status {}", path, status);
+}
+
+namespace {
 
 // --- the roofs: cases at their largest size, with most threads
 
@@ -128,22 +150,16 @@ std::vector<int> threads_of(std::span<const Row> rows) {
 
 }  // namespace
 
-void check_plot(const std::string& path) {
-  if (!format_of(path)) user_error("--plot {}: expected a name that ends in .svg or .png", path);
-  if (!is_installed("gnuplot")) user_error("--plot needs gnuplot, which is not installed (Debian: gnuplot-nox)");
-}
-
 std::string plot_program(std::span<const Row> rows, const std::string& path, const std::string& title,
                          std::string_view peer_name) {
   std::vector<const Row*> cases = largest_with_roof(rows);
   std::vector<Row> curves = curves_of(rows);
   std::vector<int> threads = threads_of(curves);
   int pictures = !cases.empty() + !threads.empty();
-  if (pictures == 0) user_error("--plot {}: none of these suites has a bandwidth to draw", path);
+  if (pictures == 0) user_error("the plot {}: none of these suites has a bandwidth to draw", path);
   std::string text = case_data(cases) + curve_data(curves, threads);
-  std::string terminal = fmt::format(fmt::runtime(format_of(path)->terminal), 1100, 80 + 430 * pictures);
-  text += fmt::format("set terminal {}\nset output {}\n", terminal, quoted(path));
-  text += fmt::format("set grid y lc rgb '#dddddd'\nset border 3\nset multiplot layout {},1 title {}\n", pictures, quoted(title));
+  text += output_of(path, 1100, 80 + 430 * pictures);
+  text += fmt::format("set multiplot layout {},1 title {}\n", pictures, quoted(title));
   if (!cases.empty()) text += case_plot(cases, peer_name);
   if (!threads.empty()) text += curve_plot(threads);
   return text + "unset multiplot\n";
@@ -151,11 +167,7 @@ std::string plot_program(std::span<const Row> rows, const std::string& path, con
 
 void plot(std::span<const Row> rows, const std::string& path, const std::string& title, std::string_view peer_name) {
   check_plot(path);
-  std::string program = plot_program(rows, path, title, peer_name);
-  FILE* gnuplot = ::popen("gnuplot", "w");
-  if (!gnuplot) user_error("--plot {}: gnuplot cannot be started", path);
-  std::fwrite(program.data(), 1, program.size(), gnuplot);
-  if (int status = ::pclose(gnuplot); status != 0) user_error("--plot {}: gnuplot ended with status {}", path, status);
+  run_gnuplot(plot_program(rows, path, title, peer_name), path);
 }
 
 }  // namespace strider::timing

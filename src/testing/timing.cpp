@@ -19,7 +19,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// One of the calls that are measured.
 class Subject {
  public:
-  Subject(Device& device, const Call& call) : device_(device), call_(call) {}
+  Subject(Device& device, const Call& call, const std::function<void()>& before) : device_(device), call_(call), before_(before) {}
 
   /// Runs it for a while, which tells how many calls make a batch.
   void warm_up(const Options& options) {
@@ -28,7 +28,7 @@ class Subject {
     Clock::time_point start = Clock::now();
     double fastest = time_of(1);
     while (seconds_since(start) < options.warm_up_seconds) fastest = std::min(fastest, time_of(batch_));
-    batch_ = static_cast<int>(std::clamp(std::ceil(options.batch_seconds / std::max(fastest, 1e-9)), 1.0, 1e5));
+    if (!before_) batch_ = static_cast<int>(std::clamp(std::ceil(options.batch_seconds / std::max(fastest, 1e-9)), 1.0, 1e5));
   }
 
   void take_sample() { times_.samples.push_back(time_of(batch_)); }
@@ -36,15 +36,15 @@ class Subject {
 
  private:
   double time_of(int calls) {
-    device_.synchronize();
-    Clock::time_point start = Clock::now();
-    for (int k = 0; k < calls; ++k) call_(number_++);
-    device_.synchronize();
-    return seconds_since(start) / calls;
+    if (before_) before_();
+    return device_.time([&] {
+      for (int k = 0; k < calls; ++k) call_(number_++);
+    }) / calls;
   }
 
   Device& device_;
   const Call& call_;
+  const std::function<void()>& before_;
   int batch_ = 1;
   int64_t number_ = 0;
   Times times_;
@@ -70,9 +70,10 @@ double quantile_of(std::vector<double> values, double q) {
 
 double Times::quantile(double q) const { return quantile_of(samples, q); }
 
-std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options) {
+std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options,
+                           const std::function<void()>& before) {
   std::vector<Subject> subjects;
-  for (const Call& call : calls) subjects.emplace_back(device, call).warm_up(options);
+  for (const Call& call : calls) subjects.emplace_back(device, call, before).warm_up(options);
   Clock::time_point start = Clock::now();
   for (int round = 0; round < options.most_rounds; ++round) {
     if (round >= options.least_rounds && seconds_since(start) >= options.seconds) break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long calls take: several calls measured in turn, so that whatever else the machine does meets all of them alike.
 //
-// A sample is the time of a batch of calls by the steady clock, from an idle device to an idle device, divided by their
+// A sample is the time of a batch of calls by the device's clock, from an idle device to an idle device, divided by their
 // number. A batch lasts a few milliseconds, so that what synchronising costs does not count; a call that is longer is a
 // batch of its own. Every other round takes the calls in the opposite order.
 #pragma once
@@ -33,8 +33,10 @@ struct Times {
   double quantile(double q) const;
 };
 
-/// Takes samples of all calls in turn; as many of each.
-std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options = {});
+/// Takes samples of all calls in turn; as many of each. With `before`, which runs before every sample outside of its time, a
+/// sample is the time of one call, however short.
+std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options = {},
+                           const std::function<void()>& before = {});
 
 double gigabytes_per_second(int64_t bytes, const Times& times);
 /// The median of a / b over samples taken next to each other.

@@ -66,6 +66,7 @@ TEST_F(CompileFail, EachMistakeIsExplained) {
       {"tl::atomic_add(n, 1);", "atomic_add takes a pointer: a parameter tl::Ptr<float> x"},
       {"tl::zeros<float>({n});", "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr"},
       {"tl::full({n, n}, 1.0f, st::f32);", "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr"},
+      {"for (auto k : tl::static_range(0, n)) (void)k;", "the bounds of static_range are constants (tl::Constexpr); tl::range takes run-time ones"},
       {"auto y = x * 2;", "no match for"},
   });
 }

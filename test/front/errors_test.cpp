@@ -44,12 +44,82 @@ TEST(KernelErrors, NameTheLineAndTheRemedy) {
   EXPECT_KERNEL_ERROR(line + 17, kernel_error([](tl::Ptr<int>) { (void)tl::sqrt(tl::arange(0, 4)); }),
                       "sqrt: operands (i32[4]) do not fit, expected floats");
   EXPECT_KERNEL_ERROR(line + 19, kernel_error([](tl::Ptr<int>) { (void)tl::sum(tl::arange(0, 4), 1); }),
-                      "reduce: axis 1 is out of range for a tile of shape [4]");
+                      "sum: axis 1 is out of range for a tile of shape [4]");
   EXPECT_KERNEL_ERROR(line + 21, kernel_error([](tl::Ptr<int>) { (void)tl::arange(4, 4); }), "arange(4, 4) is empty");
   EXPECT_KERNEL_ERROR(line + 22, kernel_error([](tl::Ptr<int>) { (void)tl::program_id(3); }),
                       "program_id: axis 3 of the grid, expected 0, 1 or 2");
   EXPECT_KERNEL_ERROR(line + 24, kernel_error([](tl::i32 n) { (void)tl::where(n, 1, 2); }),
                       "where: the condition is i32, expected bool");
+}
+
+TEST(KernelErrors, FoldsAndScans) {
+  int line = __LINE__;
+  EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::i32 n) { (void)tl::max(n, 0); }), "max: axis 0 is out of range for a tile of shape []");
+  EXPECT_KERNEL_ERROR(line + 2, kernel_error([](tl::Ptr<int>) { (void)tl::argmax(tl::zeros<int>({2, 3}), -3); }),
+                      "argmax: axis -3 is out of range for a tile of shape [2, 3]");
+  EXPECT_KERNEL_ERROR(line + 4, kernel_error([](tl::Ptr<int>) { (void)tl::xor_sum(tl::zeros<float>({4})); }),
+                      "xor_sum: the tile is f32, expected integers or bool");
+  EXPECT_KERNEL_ERROR(line + 6, kernel_error([](tl::Ptr<int>) { (void)tl::cumsum(tl::zeros<float>({4}), 1); }),
+                      "cumsum: axis 1 is out of range for a tile of shape [4]");
+  auto add = [](auto a, auto b) { return a + b; };
+  EXPECT_KERNEL_ERROR(line + 9, kernel_error([=](tl::Ptr<int>) { (void)tl::reduce(tl::zeros<float>({4}), 2, add); }),
+                      "reduce: axis 2 is out of range for a tile of shape [4]");
+  EXPECT_KERNEL_ERROR(line + 11, kernel_error([=](tl::i32 n) { (void)tl::associative_scan(n, 0, add); }),
+                      "associative_scan: axis 0 is out of range for a tile of shape []");
+  EXPECT_KERNEL_ERROR(line + 13, kernel_error([](tl::Ptr<int>) {
+                        auto a = tl::zeros<int>({4}), b = tl::zeros<int>({3});
+                        (void)tl::reduce(std::array{a, b}, 0, [](auto a, auto b, auto c, auto d) { return std::tuple{a + c, b + d}; });
+                      }),
+                      "reduce: operands (i32[4], i32[3]) do not fit, expected tiles of one shape");
+}
+
+TEST(KernelErrors, WholeTiles) {
+  int line = __LINE__;
+  EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { (void)tl::cat(tl::arange(0, 4), tl::arange(0, 3)); }),
+                      "cat: tiles of shapes [4] and [3], expected the same shape");
+  EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::i32 n) { (void)tl::cat(n, n); }), "cat: axis 0 is out of range for a tile of shape []");
+  EXPECT_KERNEL_ERROR(line + 4, kernel_error([](tl::Ptr<int>) { (void)tl::join(tl::arange(0, 4), tl::arange(0, 3)); }),
+                      "tiles of shapes [4] and [3] do not broadcast");
+  EXPECT_KERNEL_ERROR(line + 6, kernel_error([](tl::Ptr<int>) { (void)tl::split(tl::arange(0, 4)); }),
+                      "split: a tile of shape [4], expected a last axis of size 2");
+  EXPECT_KERNEL_ERROR(line + 8, kernel_error([](tl::Ptr<int>) { (void)tl::flip(tl::arange(0, 4), 1); }), "flip: axis 1 is out of range");
+  EXPECT_KERNEL_ERROR(line + 9, kernel_error([](tl::Ptr<int>) { (void)tl::permute(tl::arange(0, 4), {}); }), "permute: no axes are named");
+  EXPECT_KERNEL_ERROR(line + 10, kernel_error([](tl::Ptr<int>) { (void)tl::gather(tl::arange(0, 4), tl::zeros<float>({4}), 0); }),
+                      "gather: the index is f32[4], expected integers");
+  EXPECT_KERNEL_ERROR(line + 12, kernel_error([](tl::Ptr<int>) { (void)tl::gather(tl::zeros<int>({2, 3}), tl::zeros<int>({4, 3}), 1); }),
+                      "gather: the index has shape [4, 3], expected that of the tile, [2, 3], but for axis 1");
+  EXPECT_KERNEL_ERROR(line + 14, kernel_error([](tl::Ptr<int>) { (void)tl::static_range(0, 4, 0); }), "static_range(0, 4, 0): the step is 0");
+  EXPECT_KERNEL_ERROR(line + 15, kernel_error([](tl::Ptr<int>) { (void)tl::sort(tl::arange(0, 4097)); }),
+                      "sort: 4097 elements along axis 0 of a tile of shape [4097], at most 4096 are possible");
+  EXPECT_KERNEL_ERROR(line + 17, kernel_error([](tl::i32 n) { (void)tl::sort(n); }), "sort: axis -1 is out of range for a tile of shape []");
+  EXPECT_KERNEL_ERROR(line + 18, kernel_error([](tl::Ptr<int>) { (void)tl::topk(tl::arange(0, 4), 5); }),
+                      "topk: 5 elements of axis 0 of a tile of shape [4]");
+  EXPECT_KERNEL_ERROR(line + 20, kernel_error([](tl::Ptr<int>) { (void)tl::histogram(tl::zeros<float>({4}), 4); }),
+                      "histogram: the tile is f32[4], expected integers");
+  EXPECT_KERNEL_ERROR(line + 22, kernel_error([](tl::Ptr<int>) { (void)tl::histogram(tl::arange(0, 4), 5000); }),
+                      "histogram: 5000 bins, expected 1 to 4096");
+  EXPECT_KERNEL_ERROR(line + 24, kernel_error([](tl::Ptr<int>) { (void)tl::histogram(tl::arange(0, 4), 4, tl::arange(0, 3) > 1); }),
+                      "histogram: the mask has shape [3], the tile [4]: a mask broadcasts to its tile");
+}
+
+TEST(KernelErrors, Dot) {
+  int line = __LINE__;
+  auto dot = [](DType a, Dims shape_a, DType b, Dims shape_b, Value acc = {}) {
+    return kernel_error([=](tl::Ptr<int>) { (void)tl::dot(tl::zeros(shape_a, a), tl::zeros(shape_b, b), acc); });
+  };
+  EXPECT_KERNEL_ERROR(line + 2, dot(f32, {4, 3}, f32, {4, 3}), "dot: tiles of shapes [4, 3] and [4, 3], expected [m, k] and [k, n]");
+  EXPECT_KERNEL_ERROR(line + 2, dot(f32, {4}, f32, {4, 3}), "dot: a is f32[4], expected a tile of numbers with two axes");
+  EXPECT_KERNEL_ERROR(line + 2, dot(f32, {4, 3}, boolean, {3, 4}), "dot: b is bool[3, 4], expected a tile of numbers with two axes");
+  EXPECT_KERNEL_ERROR(line + 2, dot(f16, {4, 3}, f32, {3, 4}), "dot: a is f16[4, 3] and b is f32[3, 4], expected one dtype");
+  EXPECT_KERNEL_ERROR(line + 2, dot(i8, {4, 3}, i8, {3, 4}, 0.5), "the literal 0.5 does not fit i32");
+  EXPECT_KERNEL_ERROR(line + 9, kernel_error([](tl::Ptr<int>) {
+                        auto a = tl::zeros<float>({4, 4});
+                        (void)tl::dot(a, a, tl::zeros<float>({4, 3}));
+                      }), "dot: acc has shape [4, 3], the product [4, 4]: acc broadcasts to it");
+  EXPECT_KERNEL_ERROR(line + 13, kernel_error([](tl::Ptr<int>) {
+                        auto a = tl::zeros<float>({4, 4});
+                        (void)tl::dot(a, a, tl::zeros<double>({4, 4}));
+                      }), "dot: acc is f64[4, 4], products are added in f32: convert it with .to(st::f32)");
 }
 
 TEST(KernelErrors, ControlFlow) {
@@ -116,8 +186,8 @@ TEST(KernelErrors, CombineFunctionsComputeOnScalarsOnly) {
                       "reduce: its combine function holds `store` (line " + std::to_string(line + 1) +
                           "), but may only compute on scalars: do this before or after the reduce");
   EXPECT_HAS(kernel_error([](tl::Ptr<int> x) {
-               (void)tl::scan(tl::arange(0, 4), 0, [&](auto a, auto b) { return a + b + tl::load(x); });
-             }), "scan: its combine function holds `load`");
+               (void)tl::associative_scan(tl::arange(0, 4), 0, [&](auto a, auto b) { return a + b + tl::load(x); });
+             }), "associative_scan: its combine function holds `load`");
   EXPECT_HAS(kernel_error([](tl::Ptr<int> x) {
                (void)tl::reduce(tl::arange(0, 4), 0, [&](auto a, auto b) {
                  tl::if_(a > b, [&] { tl::atomic_add(x, a); });

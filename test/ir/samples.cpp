@@ -23,6 +23,9 @@ void write_shapes(Builder& b, Value v) {
   Value column = b.expand_dims(b.reduce(square, 1, Op::Maximum), 1);
   b.binary(Op::Div, square, b.broadcast(column, {16, 8}));
   b.scan({{v, b.arange(DType::I32, -5, 123)}}, 0, [&](Args p) { return greater_pair(b, p); });
+  Value product = b.dot(b.constant(Type::tile(DType::F32, {16, 16}), 1), square, b.reshape(v, {8, 16}));
+  b.gather(product, b.constant_int(Type::tile(DType::I32, {16, 3}), 2), 1);
+  b.histogram(b.reshape(b.arange(DType::I32, 0, 128), {8, 16}), 10);
 }
 
 /// Loops and branches, around a scalar and a tile.

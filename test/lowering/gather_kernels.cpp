@@ -165,7 +165,7 @@ Kernel atomic_sum(std::string name) {
       [](tl::Ptr<T> x, tl::Ptr<T> sums) {
         auto i = tl::program_id(0) * n + tl::arange(0, n);
         auto v = tl::load(x + i);
-        tl::atomic_add(sums, tl::sum(v, 0));
+        tl::atomic_add(sums, tl::sum(v, 0, {.dtype = dtype_of<T>}));
         tl::atomic_add(sums + i % 2 + 1, v, i % 5 == 0);
       },
       [](Reference& r) {

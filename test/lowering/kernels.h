@@ -129,6 +129,8 @@ using Kernels = std::vector<Kernel>;
 Kernels memory_kernels();     // order of loads and stores
 Kernels reduction_kernels();
 Kernels scan_kernels();
+Kernels fold_kernels();       // products, extremes, truth values; running ones
+Kernels whole_kernels();      // sort, histogram, dot; what moves elements
 Kernels shape_kernels();      // broadcasts, transposes, reshapes
 Kernels mask_kernels();
 Kernels control_kernels();    // loops, branches, carried values

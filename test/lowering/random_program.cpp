@@ -93,6 +93,10 @@ class Generator {
   void write_pair_fold(bool scan);
   void keep_folded(std::span<const Node> folded, int axis, const Shape& shape);
   void write_shape_change();
+  Node index_below(const Shape& shape, int64_t size);
+  void write_gather();
+  void write_histogram();
+  void write_dot();
   void write_for(int depth);
   void write_while(int depth);
   void write_if(int depth);
@@ -356,6 +360,43 @@ void Generator::write_shape_change() {
   keep(b_.reshape(tile, any_shape()));
 }
 
+/// Indices from 0 to size - 1.
+Node Generator::index_below(const Shape& shape, int64_t size) {
+  Node any = b_.cast(operand(Type::tile(DType::I32, shape)), DType::U32);
+  return b_.cast(b_.binary(Op::Rem, any, b_.constant_int(b_.type(any), size)), DType::I32);
+}
+
+void Generator::write_gather() {
+  Shape shape = any_shape();
+  int axis = static_cast<int>(below(static_cast<uint64_t>(shape.rank())));
+  keep(b_.gather(operand(Type::tile(any_dtype(), shape)), index_below(shape, shape[axis]), axis));
+}
+
+/// Of a tile, some of whose lanes count nowhere; and the counts at other lanes.
+void Generator::write_histogram() {
+  Shape shape = any_shape();
+  int64_t bins = 1 + static_cast<int64_t>(below(40));
+  Node counts = b_.histogram(operand(Type::tile(DType::I32, shape)), bins);
+  keep(b_.reduce(b_.mul(counts, b_.arange(DType::I32, 0, bins)), 0, Op::Add));
+  Shape row{shape.elements()};
+  keep(b_.reshape(b_.gather(counts, index_below(row, bins), 0), shape));
+}
+
+/// Of a tile and its like, turned so that the product is the smaller one; its rows or columns are summed.
+void Generator::write_dot() {
+  Shape shape = any_shape();
+  if (shape.rank() != 2) return;
+  const int turned[] = {1, 0};
+  DType dtype = one_in(2) ? DType::F32 : DType::I32;
+  Node a = operand(Type::tile(dtype, shape)), x = operand(Type::tile(dtype, shape));
+  int kept = shape[0] <= shape[1] ? 0 : 1;
+  Node left = kept == 0 ? a : b_.trans(a, turned), right = kept == 0 ? b_.trans(x, turned) : x;
+  Node start = operand(Type::scalar(dtype));
+  Node product = b_.dot(b_.broadcast(start, {shape[kept], shape[kept]}), left, right);
+  Node folded = b_.reduce(product, static_cast<int>(below(2)), Op::Add);
+  keep(b_.broadcast(b_.type(folded).is_scalar() ? folded : b_.expand_dims(folded, 1 - kept), shape));
+}
+
 // --- control flow
 
 std::vector<Type> Generator::carried_types() {
@@ -421,7 +462,9 @@ void Generator::statement(int depth) {
   if (choice < 83) return write_fold(true);
   if (choice < 84) return write_outer_fold(one_in(2));
   if (choice < 86) return write_pair_fold(one_in(2));
-  if (choice < 91) return write_shape_change();
+  if (choice < 88) return write_shape_change();
+  if (choice < 90) return write_gather();
+  if (choice < 91) return one_in(2) ? write_histogram() : write_dot();
   if (depth >= kMostDepth) return;
   if (choice < 94) return write_for(depth);
   if (choice < 96) return write_while(depth);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lowering/kernels.h"
+#include "lowering/shapes.h"
 
 namespace strider::lowering {
 
@@ -115,13 +116,6 @@ struct Axes {
   int axis;
   bool keep;
 };
-
-/// Offsets of a row-major tile of this shape.
-tl::Tile row_major(const std::vector<int64_t>& shape) {
-  int64_t count = 1;
-  for (int64_t d : shape) count *= d;
-  return tl::reshape(tl::arange(0, count), Dims(shape));
-}
 
 Kernel sum_along(const Axes& a, bool maximum) {
   std::string name = maximum ? "max_of" : "sum_of";
@@ -242,11 +236,11 @@ Kernel order_of_combination(int n) {
       });
 }
 
-template <class T>
+template <class T, class R = T>
 Kernel sum_in(std::string name, int n, Argument input, double tolerance) {
   return kernel(
-      "sum_of_" + name, {1, 1, 1}, {input, output<T>(1)},
-      [n](tl::Ptr<T> x, tl::Ptr<T> y) { tl::store(y, tl::sum(tl::load(x + tl::arange(0, n)))); },
+      "sum_of_" + name, {1, 1, 1}, {input, output<R>(1)},
+      [n](tl::Ptr<T> x, tl::Ptr<R> y) { tl::store(y, tl::sum(tl::load(x + tl::arange(0, n)))); },
       [n](Reference& r) {
         Real sum = 0;
         for (int i = 0; i < n; ++i) sum += r.in(0, i);
@@ -474,7 +468,7 @@ Kernels reduction_kernels() {
   all.push_back(sum_in<BFloat16>("bf16", 64, formula<BFloat16>(64, small), 0));
   all.push_back(sum_in<double>("f64", 257, plain<double>(257), 1e-12));
   all.push_back(sum_in<int64_t>("i64", 257, formula<int64_t>(257, [](int64_t i) { return i * 1000000007; }), 0));
-  all.push_back(sum_in<uint8_t>("u8", 20, formula<uint8_t>(20, small), 0));
+  all.push_back(sum_in<uint8_t, uint32_t>("u8", 20, formula<uint8_t>(20, small), 0));
   return all;
 }
 

@@ -47,7 +47,7 @@ Kernel running_max(int rows, int columns, int axis) {
       [rows, columns, axis](tl::Ptr<int16_t> x, tl::Ptr<int16_t> y) {
         auto i = tl::arange(0, rows)[{tl::colon, tl::newaxis}] * columns + tl::arange(0, columns)[{tl::newaxis, tl::colon}];
         auto larger = [](auto a, auto b) { return tl::maximum(a, b); };
-        tl::store(y + i, tl::scan(tl::load(x + i), axis, larger));
+        tl::store(y + i, tl::associative_scan(tl::load(x + i), axis, larger));
       },
       [rows, columns, axis](Reference& r) {
         int64_t step = axis == 0 ? columns : 1, length = axis == 0 ? rows : columns;
@@ -64,11 +64,7 @@ using Pair = std::tuple<tl::Tile, tl::Tile>;
 
 /// x -> a x + b, composed: associative, not commutative.
 std::array<tl::Tile, 2> compose_along(const tl::Tile& a, const tl::Tile& b, int axis) {
-  auto compose = [](const strider::detail::Values& p) {
-    return strider::detail::Values{p[0] * p[2], p[1] * p[2] + p[3]};
-  };
-  auto folded = strider::detail::trace_fold(true, {a, b}, axis, compose, std::source_location::current());
-  return {folded[0], folded[1]};
+  return tl::associative_scan(std::array{a, b}, axis, [](auto a, auto b, auto c, auto d) { return std::tuple{a * c, b * c + d}; });
 }
 
 Kernel affine_scan(int rows, int columns, int axis) {

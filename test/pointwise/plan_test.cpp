@@ -219,7 +219,7 @@ TEST(Plan, BlocksFitTheSizes) {
   };
   // On one thread; the input is a row, so that the axes do not merge.
   const Case cases[] = {
-      {4096, 4096, 8, 4096}, {2, 1 << 20, 1, 8192}, {1000, 100, 128, 128}, {1 << 20, 5, 2048, 8}, {5, 7, 4, 64}, {4096, 4032, 128, 128}};
+      {4096, 4096, 8, 4096}, {2, 1 << 20, 1, 8192}, {1000, 100, 128, 128}, {1 << 20, 5, 2048, 8}, {5, 7, 4, 64}, {4096, 4032, 16, 1024}};
   for (const Case& c : cases) {
     Plan p = Operands().out({c.m, c.n}, {c.n, 1}).in({c.m, c.n}, {c.n, 1}).in({c.n}, {1}).plan();
     EXPECT_EQ(p.key.block_m, c.block_m) << c.m << ' ' << c.n;

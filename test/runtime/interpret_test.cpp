@@ -6,6 +6,7 @@
 
 #include <strider/strider.h>
 
+#include "kernels/worked.h"
 #include "ops/builtins.h"
 #include "ops/kernels.h"
 #include "support/errors.h"
@@ -255,6 +256,17 @@ TEST(Interpret, WhatDoesNotOverflowIsLeftAlone) {
   none(overflow_of<double>({2147483647.9, -2147483648.9}, [](auto x) { return x.to(st::i32); }));
 }
 
+TEST(Interpret, WhatMayWrapIsLeftAlone) {
+  auto hash = [](auto x) {
+    return tl::wrapping([&] {
+      auto h = (x.to(st::u32) ^ 61u) * 0x9E3779B9u;
+      return (h << 7) + h;
+    });
+  };
+  EXPECT_TRUE(overflow_of<int32_t>({-5, 1 << 30}, hash).empty());
+  EXPECT_EQ(overflow_of<int32_t>({1 << 30}, [&](auto x) { return hash(x) + 0xffffffffu; }).size(), 1u);
+}
+
 TEST(Interpret, OverflowInAnOperator) {
   const int line = __LINE__ + 1;
   auto add = st::pointwise("plus", [](auto x, auto y) { return x + y; });
@@ -347,7 +359,7 @@ TEST(Interpret, EveryKernelOfTheLibraryIsClean) {
     for (const Interpretation& how : {kMasked, kOverflow}) {
       Tensor sum = st::empty({n});
       Faults faults = faults_of(how, [&] {
-        ops::vector_add_kernel()[st::cdiv(n, 256)](x, vector, sum, n, {{"BLOCK", 256}});
+        worked::vector_add()[st::cdiv(n, 256)](x, vector, sum, n, {{"BLOCK", 256}});
         ops::l1_norm(x);
         ops::softmax(rows);
         ops::layer_norm(rows, vector, vector, 1e-5);
@@ -359,6 +371,33 @@ TEST(Interpret, EveryKernelOfTheLibraryIsClean) {
     Tensor interpreted = ops::softmax(rows);
     EXPECT_EQ(interpreted.size(1), n);
   }
+}
+
+/// Atomics of floats add in another order.
+TEST(Interpret, EveryWorkedKernelIsCleanAndGivesTheSame) {
+  for (const worked::Worked& w : worked::kAll) {
+    const worked::Size size = w.by_rows ? worked::Size{3, 100, 128} : worked::Size{1, 1000, 256};
+    for (const Interpretation& how : {kMasked, kOverflow}) {
+      worked::Call call = w.prepare(size, {f32, "cpu"});
+      call.launch();
+      std::vector<double> compiled = call.out.to_doubles();
+      Faults faults = faults_of(how, [&] { call.launch(); });
+      EXPECT_TRUE(faults.empty()) << w.name << ": " << faults[0].text;
+      std::vector<double> interpreted = call.out.to_doubles();
+      for (size_t i = 0; i < compiled.size(); ++i) EXPECT_NEAR(compiled[i], interpreted[i], 1e-5 * std::abs(compiled[i])) << w.name;
+    }
+  }
+}
+
+TEST(Interpret, MaskedLanesAreFollowedThroughGathers) {
+  auto k = st::kernel("gathered", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::Const<"LANE"> lane) {
+    auto i = tl::arange(0, 4);
+    auto v = tl::load(x + i, i < 3);
+    tl::store(out + i, tl::gather(v, tl::full({4}, static_cast<int64_t>(lane), i32), 0));
+  });
+  Tensor x = st::arange(4), out = st::zeros({4});
+  EXPECT_TRUE(faults_of(kMasked, [&] { k[1](x, out, 2); }).empty());
+  EXPECT_EQ(faults_of(kMasked, [&] { k[1](x, out, 3); }).size(), 1u);
 }
 
 TEST(Interpret, PreparedCallsOfOperators) {

@@ -6,6 +6,7 @@
 
 #include <strider/strider.h>
 
+#include "backend/interp/interp.h"
 #include "support/errors.h"
 
 namespace st = strider;
@@ -153,6 +154,19 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
   EXPECT_EQ(error_of([&] { narrow[1](x, -1); }), "kernel narrow: argument n is -1, which does not fit u8");
 }
 
+TEST(KernelErrors, TensorsOnDifferentDevices) {
+  auto other = open_interp_device("interp:tile");
+  Tensor x = st::zeros({64}), out = st::zeros({});
+  TensorView away(x.data(), f32, {64}, {1}, *other);
+  Kernel l1 = make_l1();
+  EXPECT_EQ(error_of([&] { l1[1](x, away, 64, 64); }), "kernel l1_norm: argument out is on interp:tile, others are on cpu");
+  EXPECT_EQ(error_of([&] { l1[1].interpreted()(away, away, 64, 64); }),
+            "kernel l1_norm: its tensors are on interp:tile: the interpreter runs on tensors of the CPU");
+  EXPECT_EQ(error_of([&] { st::ops::add(x, away); }), "operator add: its tensors are on cpu and on interp:tile");
+  EXPECT_EQ(error_of([&] { st::ops::abs.interpreted()(away, st::out(away)); }),
+            "operator abs: its tensors are on interp:tile: the interpreter runs on tensors of the CPU");
+}
+
 TEST(KernelErrors, NamesAreSaidOnce) {
   auto two = st::kernel("two", [](tl::Ptr<float>, tl::Const<"A">, tl::Const<"B">) {}, {{"x"}});
   Tensor x = st::zeros({4});
@@ -223,6 +237,28 @@ TEST(Kernel, Source) {
           "kernel l1_norm(%x: *f32 divisible=64 read_only no_alias, %out: *f32 divisible=64 no_alias, %n: i64 divisible=16)"),
       std::string::npos)
       << text;
+}
+
+TEST(Kernel, StoresToLargeMemoryThatItDoesNotReadBypassTheCaches) {
+  auto copy = st::kernel("copy", [](tl::Ptr<float> x, tl::Ptr<float> y, tl::Constexpr BLOCK) {
+    auto i = tl::program_id(0) * BLOCK + tl::arange(0, BLOCK);
+    tl::store(y + i, tl::load(x + i));
+  });
+  auto twice = st::kernel("twice", [](tl::Ptr<float> x, tl::Ptr<float> y, tl::Constexpr BLOCK) {
+    auto i = tl::program_id(0) * BLOCK + tl::arange(0, BLOCK);
+    tl::store(y + i, tl::load(x + i));
+    tl::store(y + i, tl::load(y + i) * 2.0f);
+  });
+  auto streams = [](const Kernel& k, const Tensor& x, const Tensor& y) {
+    return k.source({x, y, {{"BLOCK", 1024}}}).find("streaming") != std::string::npos;
+  };
+  Tensor small = st::randn({1 << 20}), large = st::randn({1 << 22}), other = st::empty({1 << 22});
+  EXPECT_FALSE(streams(copy, small, st::empty({1 << 20})));
+  EXPECT_TRUE(streams(copy, large, other));
+  EXPECT_FALSE(streams(copy, large, large));
+  EXPECT_FALSE(streams(twice, large, other));
+  copy[1 << 12](large, other, {{"BLOCK", 1024}});
+  EXPECT_TRUE(st::equal(large, other));
 }
 
 TEST(KernelMistakes, TileSizesThatOverflow) {

@@ -43,12 +43,12 @@ TEST(Stats, ResetsAll) {
 TEST(Stats, ManyThreadsLoseNoCount) {
   Counter counter;
   std::vector<std::thread> threads;
-  for (int t = 0; t < 24; ++t)
+  for (int t = 0; t < 80; ++t)
     threads.emplace_back([&] {
       for (int k = 0; k < 1000; ++k) counter.add();
     });
   for (std::thread& t : threads) t.join();
-  EXPECT_EQ(counter.sum(), 24000);
+  EXPECT_EQ(counter.sum(), 80000);
   counter.clear();
   EXPECT_EQ(counter.sum(), 0);
 }

@@ -11,7 +11,7 @@
 
 namespace strider::support {
 
-/// Zeros, ones, extremes, powers of two; of floats also subnormals, infinities, NaN and halves.
+/// Those of strider/testing/special.h.
 std::vector<uint64_t> special_bits(DType dtype);
 
 /// A special value now and then, else a moderate one: integers of few digits, floats of magnitude 2^-8 to 2^8.

@@ -15,6 +15,7 @@ void add_info(CLI::App& app);
 void add_show(CLI::App& app);
 void add_demo(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_check(CLI::App& app);
 void add_cache(CLI::App& app);
 
 }  // namespace strider::tool

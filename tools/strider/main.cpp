@@ -16,6 +16,7 @@ constexpr const char* kExamples =
     "  strider demo                                        the main job, on every device\n"
     "  strider show                                        what is built in\n"
     "  strider show gelu --target cuda:sm_90 --stage ptx   what becomes of it\n"
+    "  strider check gelu                                  whether it can be trusted\n"
     "  strider bench pointwise --device cuda               how fast it is\n"
     "  strider cache                                       the compiled code that is kept on disk";
 
@@ -27,6 +28,7 @@ int run(int argc, char** argv) {
   strider::tool::add_info(app);
   strider::tool::add_show(app);
   strider::tool::add_demo(app);
+  strider::tool::add_check(app);
   strider::tool::add_bench(app);
   strider::tool::add_cache(app);
   if (argc < 2) {

@@ -157,6 +157,27 @@ class CudaExecutable final : public Executable {
   Binary binary_;
 };
 
+/// A moment on the device's queue, taken by its own clock.
+class Event {
+ public:
+  Event() { cuda_driver().event_create(&event_, 0); }
+  ~Event() { cuda_driver().event_destroy.result(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record() const { cuda_driver().event_record(event_, nullptr); }
+  /// Waits until both have passed.
+  double seconds_since(const Event& start) const {
+    float milliseconds = 0;
+    cuda_driver().event_synchronize(event_);
+    cuda_driver().event_elapsed(&milliseconds, start.event_, event_);
+    return milliseconds / 1e3;
+  }
+
+ private:
+  CudaEvent event_ = nullptr;
+};
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
@@ -228,6 +249,15 @@ class CudaDevice final : public Device {
   void synchronize() override {
     Current current(context_);
     cuda_driver().context_synchronize();
+  }
+  double time(const std::function<void()>& work) override {
+    Current current(context_);
+    cuda_driver().context_synchronize();
+    Event start, end;
+    start.record();
+    work();
+    end.record();
+    return end.seconds_since(start);
   }
 
  private:

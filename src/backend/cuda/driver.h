@@ -17,6 +17,7 @@ using CudaModule = struct CUmod_st*;
 using CudaFunction = struct CUfunc_st*;
 using CudaStream = struct CUstream_st*;
 using CudaLink = struct CUlinkState_st*;
+using CudaEvent = struct CUevent_st*;
 using CudaPointer = unsigned long long;
 
 /// The driver's numbers of what Strider asks for and sets.

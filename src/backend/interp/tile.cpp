@@ -6,6 +6,7 @@
 
 #include "backend/interp/machine.h"
 #include "base/error.h"
+#include "ir/semantics.h"
 
 namespace strider::interp {
 
@@ -115,6 +116,42 @@ void run_scan(Machine& m, Value v) {
   fold.give_all();
 }
 
+std::vector<uint64_t> converted(Machine& m, Value tile, DType dtype) {
+  const ir::Type& type = m.function.type(tile);
+  const Slots slots = m.in(tile);
+  std::vector<uint64_t> result(static_cast<size_t>(type.elements()));
+  const uint64_t* args[] = {slots.data};
+  const int steps[] = {slots.step};
+  ir::evaluate_lanes(Op::Cast, type.dtype, dtype, args, steps, result.data(), result.size());
+  return result;
+}
+
+void run_dot(Machine& m, Value v) {
+  const Slots c = m.in(m.function.operand(v, 0));
+  const ir::Type& type = m.function.type(v);
+  const int64_t rows = type.shape[0], columns = type.shape[1], depth = m.function.type(m.function.operand(v, 1)).shape[1];
+  const auto a = converted(m, m.function.operand(v, 1), type.dtype), b = converted(m, m.function.operand(v, 2), type.dtype);
+  uint64_t* out = m.out(v);
+  for (int64_t i = 0; i < rows * columns; ++i) out[i] = c.at(i);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t k = 0; k < depth; ++k) {
+      uint64_t* row = out + i * columns;
+      const uint64_t* args[] = {a.data() + i * depth + k, b.data() + k * columns, row};
+      const int steps[] = {0, 1, 1};
+      ir::evaluate_lanes(Op::Fma, type.dtype, type.dtype, args, steps, row, static_cast<size_t>(columns));
+    }
+}
+
+void run_histogram(Machine& m, Value v) {
+  const Value tile = m.function.operand(v, 0);
+  const Slots bins = m.in(tile);
+  const int64_t count = m.function.type(v).elements();
+  uint64_t* out = m.out(v);
+  std::fill_n(out, count, 0);
+  for (int64_t i = 0; i < m.function.type(tile).elements(); ++i)
+    if (bins.at(i) < static_cast<uint64_t>(count)) ++out[bins.at(i)];  // below zero is far above
+}
+
 /// What a nest defines is visible after it, so it is its statements in order.
 void run_nest(Machine& m, Value v) { m.run(m.function.region_of(v, 0)); }
 
@@ -124,6 +161,9 @@ Handlers tile_handlers() {
   set(Op::ExpandDims, run_nothing);
   set(Op::Reshape, run_nothing);
   set(Op::Trans, run_moves);
+  set(Op::Gather, run_gather);
+  set(Op::Dot, run_dot);
+  set(Op::Histogram, run_histogram);
   set(Op::Reduce, run_reduce);
   set(Op::Scan, run_scan);
   set(Op::Nest, run_nest);

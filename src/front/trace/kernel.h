@@ -18,7 +18,8 @@ struct ArgumentFact {
   uint8_t log2_align = 0;           // of a pointer, in bytes; 4, 5 or 6, or what the dtype has
   uint8_t divisible_by_16 = 0;      // of an integer
   uint8_t no_alias = 0;             // a pointer whose memory no other argument reaches
-  uint32_t unused = 0;
+  uint8_t streams = 0;              // a pointer to so much memory that what is written there is not read again soon
+  uint8_t unused[3] = {};
   bool operator==(const ArgumentFact&) const = default;
 };
 static_assert(sizeof(ArgumentFact) == 16);

@@ -2,6 +2,7 @@
 // The tile language's own operations: indices, memory, folds, control flow.
 #include <algorithm>
 
+#include "front/trace/body.h"
 #include "front/trace/trace.h"
 #include "ir/promote.h"
 
@@ -52,57 +53,12 @@ Value ptr_add(const Value& pointer, const Operand& offset, bool subtract) {
 
 namespace {
 
+using front::next_carried;
+using front::nodes;
+using front::region;
+using front::types_of;
+using front::wrapped;
 using ir::Builder;
-
-Builder::Values nodes(Trace& trace, const Values& values) {
-  Builder::Values result;
-  for (const Value& v : values) result.push_back(trace.node(v));
-  return result;
-}
-
-Values wrapped(Trace& trace, std::span<const ir::Value> nodes) {
-  Values result;
-  for (ir::Value v : nodes) result.push_back(trace.wrap(v));
-  return result;
-}
-
-/// A user's body as a region: its parameters wrapped, its results as nodes, its values confined to it.
-template <class Convert>
-Builder::RegionFn region(Trace& trace, const Body& body, Convert convert) {
-  return [&trace, &body, convert](std::span<const ir::Value> params) {
-    trace.enter();
-    Builder::Values results = convert(body(wrapped(trace, params)));
-    trace.leave();
-    return results;
-  };
-}
-
-/// What a loop's body returned as the carried values of the next iteration; literals and narrower dtypes adapt.
-Builder::Values next_carried(Trace& trace, const Values& values, std::span<const ir::Type> carried) {
-  if (values.size() != carried.size())
-    user_error("the body returns {} values for {} carried ones", values.size(), carried.size());
-  Builder::Values result;
-  for (size_t k = 0; k < carried.size(); ++k) {
-    const ir::Type& wanted = carried[k];
-    ir::Value v = values[k].is_literal() ? trace.constant(values[k], wanted.dtype) : trace.node(values[k]);
-    ir::Type found = trace.b.type(v);
-    if (found.shape.rank() == 0 && !found.is_pointer()) v = trace.b.broadcast(v, wanted.shape);
-    found = trace.b.type(v);
-    if (found != wanted)
-      user_error(
-          "carried value {} is {} before the loop and {} after an iteration; they must agree: convert with .to(), or start "
-          "from tl::zeros or tl::full",
-          k, to_string(wanted), to_string(found));
-    result.push_back(v);
-  }
-  return result;
-}
-
-std::vector<ir::Type> types_of(Trace& trace, std::span<const ir::Value> values) {
-  std::vector<ir::Type> result;
-  for (ir::Value v : values) result.push_back(trace.b.type(v));
-  return result;
-}
 
 ir::Value scalar_condition(Trace& trace, std::string_view what, const Value& condition) {
   ir::Value v = trace.node(condition);
@@ -182,43 +138,6 @@ Values trace_if(const Operand& condition, const Body& then, const Body& otherwis
   });
 }
 
-namespace {
-
-/// A combine function has scalars, pointwise operations and control flow. What else was written in it is a user error.
-void check_combine(const ir::Function& f, std::string_view what, std::span<const ir::Value> body) {
-  using ir::Op;
-  constexpr Op kFine[] = {Op::For, Op::While, Op::If, Op::Yield, Op::Result, Op::Constant, Op::ProgramId, Op::NumPrograms};
-  for (ir::Value v : body) {
-    const ir::Node& node = f[v];
-    const bool fine = ir::is_pointwise(node.op) || std::find(std::begin(kFine), std::end(kFine), node.op) != std::end(kFine);
-    if (!fine || (!node.type.is_void && !node.type.is_scalar()))
-      user_error("{}: its combine function holds `{}`{}, but may only compute on scalars: do this before or after the {}", what,
-                 ir::name_of(node.op), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
-    for (int k = 0; k < node.region_count; ++k) check_combine(f, what, f.region(v, k).body);
-  }
-}
-
-}  // namespace
-
-Values trace_fold(bool scan, const Values& tiles, int axis, const Body& combine, Place where) {
-  Trace& trace = Trace::current();
-  return trace.at(where, [&] {
-    const char* what = scan ? "scan" : "reduce";
-    Builder::Values inputs = nodes(trace, tiles);
-    axis = front::check_axis(what, trace.b.type(inputs[0]).shape, axis);
-    std::vector<ir::Type> elements;
-    for (ir::Value v : inputs) elements.push_back(trace.b.type(v).with_shape({}));
-    auto convert = [&](const Values& v) { return next_carried(trace, v, elements); };
-    const auto checked = [&](const Values& v) {
-      Builder::Values results = convert(v);
-      check_combine(trace.b.function(), what, trace.b.open_body());
-      return results;
-    };
-    Builder::RegionFn body = region(trace, combine, checked);
-    return wrapped(trace, scan ? trace.b.scan(inputs, axis, body) : trace.b.reduce(inputs, axis, body));
-  });
-}
-
 }  // namespace detail
 
 namespace tl {
@@ -250,7 +169,7 @@ Value full(const Dims& shape, const Operand& value, DType dtype) {
   });
 }
 
-Value zeros(const Dims& shape, DType dtype, Place where) { return full(shape, Operand(0, where), dtype); }
+Value zeros(const Dims& shape, DType dtype, Place where) { return full(shape, Operand(false, where), dtype); }
 
 Value broadcast_to(const Operand& x, const Dims& shape) {
   Trace& trace = Trace::current();
@@ -378,45 +297,6 @@ Pointer where(const Operand& condition, const Pointer& a, const Pointer& b) {
     return Pointer(trace.wrap(chosen));
   });
 }
-
-// --- folds
-
-namespace {
-
-Value fold(bool scan, const Operand& x, int axis, Value (*combine)(const Value&, const Value&)) {
-  return detail::trace_fold(scan, {x.value}, axis, [&](const detail::Values& p) {
-    return Trace::current().at(x.where, [&] { return detail::Values{combine(p[0], p[1])}; });
-  }, x.where)[0];
-}
-
-Value fold_axis(const Operand& x, int axis, bool keep_dims, Value (*combine)(const Value&, const Value&)) {
-  Operand folded(fold(false, x, axis, combine), x.where);
-  if (!keep_dims) return folded.value;
-  return expand_dims(folded, axis < 0 ? axis + x.value.shape().rank() : axis);
-}
-
-Value fold_all(Operand x, Value (*combine)(const Value&, const Value&)) {
-  while (x.value.shape().rank() > 0) x.value = fold(false, x, -1, combine);
-  return x.value;
-}
-
-Value added(const Value& a, const Value& b) { return a + b; }
-Value larger(const Value& a, const Value& b) { return maximum(a, b); }
-Value smaller(const Value& a, const Value& b) { return minimum(a, b); }
-
-Operand countable(const Operand& x) {
-  return x.value.dtype() == DType::Bool ? Operand(x.value.to(DType::I32, x.where), x.where) : x;
-}
-
-}  // namespace
-
-Value sum(const Operand& x, int axis, bool keep) { return fold_axis(countable(x), axis, keep, added); }
-Value max(const Operand& x, int axis, bool keep) { return fold_axis(x, axis, keep, larger); }
-Value min(const Operand& x, int axis, bool keep) { return fold_axis(x, axis, keep, smaller); }
-Value sum(const Operand& x) { return fold_all(countable(x), added); }
-Value max(const Operand& x) { return fold_all(x, larger); }
-Value min(const Operand& x) { return fold_all(x, smaller); }
-Value cumsum(const Operand& x, int axis) { return fold(true, countable(x), axis, added); }
 
 void return_if(const Operand& condition) {
   Trace& trace = Trace::current();

@@ -101,6 +101,8 @@ Trace& Trace::current() {
 const Dialect& Trace::current_dialect() { return current_trace ? current_trace->dialect_ : kTileDialect; }
 
 Value Trace::wrap(ir::Value v) {
+  if (may_wrap_ && ir::is_pointwise(b.function()[v].op) && !b.type(v).is_pointer() && is_int(b.type(v).dtype))
+    b.set_flags(v, b.function()[v].flags | ir::kMayWrap);
   if (scopes_.size() <= v.id) scopes_.resize(v.id + 1);
   if (scopes_[v.id] == 0) scopes_[v.id] = open_.back();
   return Value(detail::Handle{detail::Handle::Node, v.id, serial_});
@@ -210,15 +212,10 @@ int check_axis(std::string_view what, const ir::Shape& shape, int axis) {
 
 // --- facts
 
-namespace {
-
-/// The parameter that a pointer comes from by additions and index maps, or an invalid value.
 ir::Value root_of(const ir::Function& f, ir::Value pointer) {
   while (f[pointer].op == ir::Op::PtrAdd || has(f[pointer].op, ir::Shapes)) pointer = f.operand(pointer, 0);
   return f[pointer].op == ir::Op::Param ? pointer : ir::Value{};
 }
-
-}  // namespace
 
 void mark_read_only(ir::Function& f) {
   std::vector<ir::Value> written;
@@ -239,3 +236,10 @@ void mark_read_only(ir::Function& f) {
 }
 
 }  // namespace strider::front
+
+namespace strider::inline v0::detail {
+
+Wrapping::Wrapping() : trace_(&front::Trace::current()), before_(static_cast<front::Trace*>(trace_)->set_may_wrap(true)) {}
+Wrapping::~Wrapping() { static_cast<front::Trace*>(trace_)->set_may_wrap(before_); }
+
+}  // namespace strider::v0::detail

@@ -7,6 +7,7 @@
 
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <strider/tile.h>
@@ -61,6 +62,9 @@ class Trace {
   template <class F>
   decltype(auto) at(const std::source_location& where, F&& f);
 
+  /// Whether integer operations that are handed out may wrap; gives what was so before.
+  bool set_may_wrap(bool may_wrap) { return std::exchange(may_wrap_, may_wrap); }
+
   /// Brackets a body of the user's: what is made inside cannot be used outside.
   void enter();
   void leave();
@@ -86,6 +90,7 @@ class Trace {
   std::vector<uint32_t> scopes_;      // by node id: the body that it was made in, 0 if it was never handed out
   uint32_t last_scope_ = 1;
   int returns_ = 0;                   // else-regions that stay open to the end
+  bool may_wrap_ = false;
   bool placed_ = false;               // an operation is being written; `place_` is the user's line
   std::source_location place_;
   std::vector<std::source_location> outer_places_;  // of the operations whose bodies are open
@@ -120,6 +125,9 @@ ir::Value broadcast(ir::Builder& b, ir::Value v, const ir::Shape& shape);
 ir::Shape shape_of(const Dims& dims);
 /// 0 <= result < rank; negative axes count from the last.
 int check_axis(std::string_view what, const ir::Shape& shape, int axis);
+
+/// The parameter that a pointer comes from by additions and index maps, or an invalid value.
+ir::Value root_of(const ir::Function& f, ir::Value pointer);
 
 /// Marks the pointer parameters through which the program writes nothing.
 void mark_read_only(ir::Function& f);

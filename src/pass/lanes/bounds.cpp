@@ -78,8 +78,10 @@ int moving_axis(const Function& f, const Condition& c) {
 /// out: inside one dtype an index that wraps is known by a last lane below the first.
 std::optional<int64_t> lane_step(const Function& f, Value v) {
   const Node& n = f[v];
-  if (n.type.is_scalar() || n.op == Op::Constant || n.type.shape.elements() == 1) return 0;  // one lane, repeated
+  bool repeats = n.type.is_scalar() || n.op == Op::Constant || (n.type.shape.elements() == 1 && n.op != Op::Gather);
+  if (repeats) return 0;
   if (n.op == Op::Arange) return 1;
+  if (n.op == Op::Gather) return std::nullopt;
   auto of = [&](int k) { return lane_step(f, f.operand(v, k)); };
   if (has(n.op, Shapes) && n.op != Op::Reshape && n.op != Op::Trans) return of(0);
   if (n.op != Op::Add && n.op != Op::Sub && n.op != Op::Mul) return std::nullopt;

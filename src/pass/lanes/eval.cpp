@@ -57,8 +57,7 @@ LaneValue LaneProgram::eval(Value v, const Index& index, bool same_lane) {
     auto it = storage_.find(v.id);
     STRIDER_CHECK(it != storage_.end());
     const Storage& s = it->second;
-    result = same_lane && s.own.valid() ? read_own(s, pass_->slot->number)
-                                        : read_shared(s, squeeze_index(n.type.shape, index), pass_->slot->present);
+    result = same_lane && s.own.valid() ? read_own(s, pass_->slot->number) : read_elsewhere(s, squeeze_index(n.type.shape, index));
   }
   if (same_lane) pass_->values[v.id] = result;
   if (is_shared) pass_->elsewhere[std::move(key)] = result;
@@ -91,18 +90,18 @@ LaneValue LaneProgram::eval_wide(Value v, DType to, const Index& index, bool sam
     return m.apply(n.op, {a, eval_wide(f_.operand(v, 1), to, index, same_lane)});
   }
   if (!n.type.is_scalar() && has(n.op, Shapes) && !f_.type(f_.operand(v, 0)).is_scalar()) {
-    Index inner = inner_index(v, index);
+    Index inner = inner_index(v, index, same_lane);
     return eval_wide(f_.operand(v, 0), to, inner, same_lane && keeps_lanes(f_, v));
   }
   return m.cast(eval(v, index, same_lane), to);
 }
 
 LaneValue LaneProgram::eval_shape(Value v, const Index& index, bool same_lane) {
-  return eval(f_.operand(v, 0), inner_index(v, index), same_lane && keeps_lanes(f_, v));
+  return eval(f_.operand(v, 0), inner_index(v, index, same_lane), same_lane && keeps_lanes(f_, v));
 }
 
-/// Which element of its operand a shape op shows at `index`.
-LaneProgram::Index LaneProgram::inner_index(Value v, const Index& index) {
+/// Which element of its operand a shape op shows at `index`, a lane of the current slot if `same_lane`.
+LaneProgram::Index LaneProgram::inner_index(Value v, const Index& index, bool same_lane) {
   const Node& n = f_[v];
   const Shape& from = f_.type(f_.operand(v, 0)).shape;
   Index inner(from.rank());
@@ -118,6 +117,10 @@ LaneProgram::Index LaneProgram::inner_index(Value v, const Index& index) {
       for (int k = 0; k < from.rank(); ++k) inner[(n.imm >> (4 * k)) & 15] = index[k];
       return inner;
     case Op::Reshape: return reshape_index(from, n.type.shape, index);
+    case Op::Gather:
+      inner = index;
+      inner[n.imm] = eval(f_.operand(v, 1), index, same_lane);
+      return inner;
     default: internal_error("no index map for {}", name_of(n.op));
   }
 }
@@ -151,6 +154,23 @@ LaneValue LaneProgram::eval_pointwise(Value v, std::span<const LaneValue> operan
   LaneValue result = m.apply(n.op, n.type.dtype, operands);
   if ((n.flags & kLikely) && b_.function()[result.base].op == Op::Where) b_.set_flags(result.base, kLikely);
   return result;
+}
+
+/// A product of tiles in the current lanes: a loop over what is summed, with the sums in a register.
+LaneValue LaneProgram::eval_dot(Value v) {
+  LaneMath m = math(pass_->layout);
+  Value a = f_.operand(v, 1), b = f_.operand(v, 2);
+  Index index = expand(f_.type(v).shape, pass_->slot->index);
+  auto before = pass_->elsewhere;  // what the loop evaluates is not visible after it
+  Values sums{m.materialize(eval_here(f_.operand(v, 0)))};
+  sums = b_.for_loop(b_.i32(0), b_.i32(f_.type(a).shape[1]), b_.i32(1), sums, [&](std::span<const Value> p) {
+    LaneValue k = m.uniform(p[0]), sum = m.vector(p[1]);
+    DType dtype = f_.type(v).dtype;
+    LaneValue x = m.cast(eval(a, {index[0], k}, false), dtype), y = m.cast(eval(b, {k, index[1]}, false), dtype);
+    return Values{m.materialize(is_float(dtype) ? m.apply(Op::Fma, {x, y, sum}) : m.add(sum, m.apply(Op::Mul, {x, y})))};
+  });
+  pass_->elsewhere = std::move(before);
+  return m.vector(sums[0]);
 }
 
 /// What the combine function of a reduction or scan gives for operands in the current lanes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in the lanes pass: from the structure of an address comes the kind of access; and kept values.
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "pass/index_map.h"
@@ -113,6 +114,17 @@ Storage LaneProgram::allocate(const Layout& layout, DType dtype, uint8_t keep) {
   return s;
 }
 
+void LaneProgram::clear(const Storage& storage) {
+  Pass pass(storage.layout);
+  Pass* outer = std::exchange(pass_, &pass);
+  phase();
+  each_slot(storage.layout, [&](const Slot& slot) {
+    pass.slot = &slot;
+    keep(storage, slot, math(storage.layout).constant(storage.dtype, 0));
+  });
+  pass_ = outer;
+}
+
 LaneValue LaneProgram::own_address(const Storage& storage, Value slot_number) {
   LaneMath m = math(storage.layout);
   std::vector<int64_t> lanes;
@@ -138,6 +150,15 @@ LaneValue LaneProgram::read_own(const Storage& storage, Value slot_number) { ret
 
 LaneValue LaneProgram::read_shared(const Storage& storage, const Index& squeezed, const LaneValue& present) {
   return load(shared_address(storage, squeezed), present, {});
+}
+
+/// What the lanes of the current slot see of a kept tile. An element that all of them see is read if the first lane is present:
+/// its indices are the lowest of the slot, so no other one is present without it.
+LaneValue LaneProgram::read_elsewhere(const Storage& storage, const Index& squeezed) {
+  LaneMath m = math(pass_->layout);
+  LaneValue address = shared_address(storage, squeezed), present = pass_->slot->present;
+  bool is_one = address.is_uniform() && !is_always(present) && !present.is_uniform();
+  return load(address, is_one ? m.uniform(m.first_lane(present)) : present, {});
 }
 
 }  // namespace strider::pass

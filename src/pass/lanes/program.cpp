@@ -242,9 +242,12 @@ void LaneProgram::lower_nest(Value v) {
   for (Value s : body) {
     const Node& n = f_[s];
     if (n.op == Op::Reduce || n.op == Op::Scan) prepare_fold(s);
+    else if (n.op == Op::Histogram) storage_[s.id] = allocate(layout_of(n.type.shape), n.type.dtype, kKeepShared);
     else if (!n.type.is_void && n.op != Op::Result && !(n.flags & kInline) && (n.flags & (kKeepPrivate | kKeepShared)))
       storage_[s.id] = allocate(pass.layout, n.type.dtype, keep_flags(s, pass.layout));
   }
+  for (Value s : body)
+    if (f_[s].op == Op::Histogram) clear(storage_[s.id]);
   phase();
   if (pass.group > 1) each_slot(pass.grouped, [&](const Slot& first) { visit_group(v, first); });
   else each_slot(pass.layout, [&](const Slot& slot) { visit_slot(v, slot); }, slot_limits(v));
@@ -270,21 +273,35 @@ LaneValue LaneProgram::lower_load(Value v) {
   return load(x[0], math(pass_->layout).both(mask, pass_->slot->present), x.size() > 2 ? x[2] : LaneValue{}, f_[v].imm);
 }
 
+/// Adds one to the count of what each lane of the slot holds.
+void LaneProgram::count_lanes(Value v, const Slot& slot) {
+  LaneMath m = math(pass_->layout);
+  const Storage& counts = storage_[v.id];
+  LaneValue bin = eval_here(f_.operand(v, 0));
+  LaneValue from_zero[] = {bin, m.constant(DType::I32, 0)};
+  LaneValue mask = m.both(m.apply(Op::Ge, DType::Bool, from_zero), m.less(bin, f_.type(v).shape[0]));
+  Index index = squeeze_index(f_.type(v).shape, {bin});
+  by_owner(pass_->layout, [&] { atomic_add(shared_address(counts, index), m.constant(DType::I32, 1), m.both(mask, slot.present)); });
+}
+
 void LaneProgram::lower_in_nest(Value v) {
   const Node& n = f_[v];
   const Slot& slot = *pass_->slot;
   LaneMath m = math(pass_->layout);
   if ((n.flags & kInline) || n.op == Op::Result) return;
   if (n.op == Op::Reduce || n.op == Op::Scan) return gather_fold(v, slot);
+  if (n.op == Op::Histogram) return count_lanes(v, slot);
   // Threads that repeat lanes read what the owner writes. Such a nest has a single slot, so they can wait for each other.
   bool repeated = pass_->layout.threads < threads_;
   if (repeated && has(n.op, Reads | Writes)) phase();
   std::vector<LaneValue> x;
-  for (Value o : f_.operands(v)) x.push_back(eval_here(o));
+  if (n.op != Op::Dot)
+    for (Value o : f_.operands(v)) x.push_back(eval_here(o));
   auto operand = [&](size_t k) { return k < x.size() ? x[k] : LaneValue{}; };
   LaneValue result;
   switch (n.op) {
     case Op::Load: result = lower_load(v); break;
+    case Op::Dot: result = eval_dot(v); break;
     case Op::Store:
       return by_owner(pass_->layout, [&] { store(x[0], x[1], m.both(operand(2), slot.present), n.imm); });
     case Op::AtomicAdd:

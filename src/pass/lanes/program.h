@@ -83,6 +83,7 @@ class LaneProgram {
   void visit_slot(Value nest, const Slot& slot);
   void lower_in_nest(Value v);
   LaneValue lower_load(Value v);
+  void count_lanes(Value v, const Slot& slot);
   void lower_for(Value v);
   void lower_while(Value v);
   void lower_if(Value v);
@@ -126,10 +127,11 @@ class LaneProgram {
   LaneValue eval_inline(Value v, const Index& index, bool same_lane);
   LaneValue eval_shape(Value v, const Index& index, bool same_lane);
   LaneValue eval_wide(Value v, DType to, const Index& index, bool same_lane);
-  Index inner_index(Value v, const Index& index);
+  Index inner_index(Value v, const Index& index, bool same_lane);
   Index reshape_index(const ir::Shape& from, const ir::Shape& to, const Index& index);
   Index expand(const ir::Shape& shape, const Index& squeezed);
   LaneValue eval_pointwise(Value v, std::span<const LaneValue> operands);
+  LaneValue eval_dot(Value v);
   std::vector<LaneValue> combine(Value owner, std::span<const LaneValue> operands);
 
   // memory.cpp
@@ -138,11 +140,13 @@ class LaneProgram {
   void store(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask, int64_t access = 0);
   LaneValue atomic_add(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask);
   Storage allocate(const Layout& layout, DType dtype, uint8_t keep);
+  void clear(const Storage& storage);
   Value allocate_private(DType dtype, int64_t elements);
   LaneValue own_address(const Storage& storage, Value slot_number);
   LaneValue shared_address(const Storage& storage, const Index& squeezed);
   void keep(const Storage& storage, const Slot& slot, const LaneValue& value);
   LaneValue read_own(const Storage& storage, Value slot_number);
+  LaneValue read_elsewhere(const Storage& storage, const Index& squeezed);
   LaneValue read_shared(const Storage& storage, const Index& squeezed, const LaneValue& present);
   Index squeeze_index(const ir::Shape& shape, const Index& index) const;
 

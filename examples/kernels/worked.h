@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// All worked kernels in one list: how each is called, what it must give, and how many bytes it has to move. Tests, benchmarks
+// and `strider check` go through it; a new kernel is a header and a row here.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/abs.h"
+#include "kernels/clip.h"
+#include "kernels/gelu.h"
+#include "kernels/huber.h"
+#include "kernels/l1_norm.h"
+#include "kernels/layer_norm.h"
+#include "kernels/softmax.h"
+#include "kernels/vector_add.h"
+
+namespace worked {
+
+using Doubles = std::vector<double>;
+
+/// What a call works on. Kernels over vectors take rows * columns elements.
+struct Size {
+  int64_t rows = 1, columns = 0, block = 1024;
+  int64_t elements() const { return rows * columns; }
+  int64_t programs() const { return st::cdiv(elements(), block); }
+};
+
+/// A kernel with its tensors, ready to be launched again and again.
+struct Call {
+  std::vector<st::Tensor> inputs;
+  st::Tensor out = st::empty({});
+  std::function<void()> launch;       // sets `out`, whatever was in it
+  std::function<Doubles()> expected;  // the same by plain C++ in double
+  int64_t bytes = 0;                  // that must be read and written
+};
+
+struct Worked {
+  std::string_view name, about;
+  bool by_rows;  // a program holds a row: the block is at least as long
+  Call (*prepare)(const Size& size, const st::TensorOptions& options);
+};
+
+namespace detail {
+
+constexpr double kClipLimit = 0.75, kNormLimit = 1.0, kDelta = 0.5, kEpsilon = 1e-5;
+
+inline st::Tensor random(const st::Dims& shape, const st::TensorOptions& options, uint64_t seed) {
+  return st::randn(shape, {options.dtype, "cpu"}, seed).to(options.device);
+}
+
+inline int64_t bytes_of(const st::TensorView& t) { return t.elements() * st::size_of(t.dtype()); }
+
+inline Doubles doubles(const st::Tensor& t) { return t.to_host().to_doubles(); }
+
+/// One value from the same place of each input.
+template <class F>
+std::function<Doubles()> each(std::vector<st::Tensor> inputs, F f) {
+  return [=] {
+    Doubles x = doubles(inputs.front()), y = doubles(inputs.back());
+    for (size_t i = 0; i < x.size(); ++i) x[i] = f(x[i], y[i]);
+    return x;
+  };
+}
+
+/// A call that reads `count` vectors and writes one.
+template <class Launch, class Reference>
+Call on_vectors(int count, const Size& size, const st::TensorOptions& options, Launch launch, Reference reference) {
+  Call call;
+  for (int k = 0; k < count; ++k) call.inputs.push_back(random({size.elements()}, options, static_cast<uint64_t>(k)));
+  call.out = st::empty({size.elements()}, options);
+  call.launch = [=, inputs = call.inputs, out = call.out] { launch(inputs, out, size); };
+  call.expected = each(call.inputs, reference);
+  call.bytes = (count + 1) * bytes_of(call.out);
+  return call;
+}
+
+/// A call that reads one vector and gives a sum of f32.
+template <class Launch>
+Call to_sum(const Size& size, const st::TensorOptions& options, Launch launch) {
+  Call call;
+  st::Tensor x = random({size.elements()}, options, 0);
+  call.inputs = {x};
+  call.out = st::zeros({}, {st::f32, options.device});
+  call.launch = [=, out = call.out] { launch(x, out, size); };
+  call.expected = [x] {
+    double sum = 0;
+    for (double v : doubles(x)) sum += std::abs(v);
+    return Doubles{sum};
+  };
+  call.bytes = bytes_of(x);
+  return call;
+}
+
+inline void set_to_zero(const st::Tensor& t) { st::ops::fill(t, 0.0, st::out(t)); }
+
+template <class F>
+std::function<Doubles()> each_row(const st::Tensor& x, F f) {
+  return [=] {
+    Doubles all = doubles(x);
+    size_t columns = static_cast<size_t>(x.size(1));
+    for (size_t begin = 0; begin < all.size(); begin += columns) f(std::span(all).subspan(begin, columns));
+    return all;
+  };
+}
+
+inline Call vector_add(const Size& size, const st::TensorOptions& options) {
+  return on_vectors(2, size, options, [](const auto& in, const auto& out, const Size& s) {
+    worked::vector_add()[s.programs()](in[0], in[1], out, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double y) { return x + y; });
+}
+
+inline Call abs(const Size& size, const st::TensorOptions& options) {
+  return on_vectors(1, size, options, [](const auto& in, const auto& out, const Size& s) {
+    worked::abs()[s.programs()](in[0], out, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double) { return std::abs(x); });
+}
+
+inline Call identity(const Size& size, const st::TensorOptions& options) {
+  return on_vectors(1, size, options, [](const auto& in, const auto& out, const Size& s) {
+    worked::identity()[s.programs()](in[0], out, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double) { return x; });
+}
+
+inline Call clip(const Size& size, const st::TensorOptions& options) {
+  return on_vectors(1, size, options, [](const auto& in, const auto& out, const Size& s) {
+    worked::clip()[s.programs()](in[0], out, kClipLimit, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double) { return std::fmin(std::fmax(x, -kClipLimit), kClipLimit); });
+}
+
+inline Call clip_by_norm(const Size& size, const st::TensorOptions& options) {
+  st::Tensor squares = st::zeros({}, {st::f32, options.device});
+  Call call = on_vectors(1, size, options, [=](const auto& in, const auto& out, const Size& s) {
+    set_to_zero(squares);
+    worked::square_sum()[s.programs()](in[0], squares, s.elements(), {{"BLOCK", s.block}});
+    worked::clip_by_norm()[s.programs()](in[0], squares, out, kNormLimit, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double) { return x; });
+  call.expected = [x = call.inputs[0]] {
+    Doubles all = doubles(x);
+    double squares = 0;
+    for (double v : all) squares += v * v;
+    for (double& v : all) v *= std::fmin(kNormLimit / (std::sqrt(squares) + 1e-6), 1.0);
+    return all;
+  };
+  call.bytes += bytes_of(call.out);  // the input is read twice
+  return call;
+}
+
+inline Call huber(const Size& size, const st::TensorOptions& options) {
+  return on_vectors(2, size, options, [](const auto& in, const auto& out, const Size& s) {
+    worked::huber()[s.programs()](in[0], in[1], out, kDelta, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double y) {
+    double error = std::abs(x - y);
+    return error <= kDelta ? 0.5 * error * error : kDelta * (error - 0.5 * kDelta);
+  });
+}
+
+inline Call gelu(const Size& size, const st::TensorOptions& options) {
+  return on_vectors(1, size, options, [](const auto& in, const auto& out, const Size& s) {
+    worked::gelu()[s.programs()](in[0], out, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double) { return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5))); });
+}
+
+inline Call l1_norm(const Size& size, const st::TensorOptions& options) {
+  return to_sum(size, options, [](const auto& x, const auto& out, const Size& s) {
+    set_to_zero(out);
+    worked::l1_norm()[s.programs()](x, out, s.elements(), {{"BLOCK", s.block}});
+  });
+}
+
+inline Call l1_norm_in_two_phases(const Size& size, const st::TensorOptions& options) {
+  st::Tensor parts = st::empty({size.programs()}, {st::f32, options.device});
+  return to_sum(size, options, [=](const auto& x, const auto& out, const Size& s) {
+    worked::l1_norm_parts()[s.programs()](x, parts, s.elements(), {{"BLOCK", s.block}});
+    worked::sum_parts()[1](parts, out, s.programs(), {{"BLOCK", 1024}});
+  });
+}
+
+inline Call softmax(const Size& size, const st::TensorOptions& options) {
+  Call call;
+  st::Tensor x = random({size.rows, size.columns}, options, 0), out = st::empty(x.shape(), options);
+  call.inputs = {x}, call.out = out, call.bytes = 2 * bytes_of(x);
+  call.launch = [=] { worked::softmax()[size.rows](x, out, size.columns, size.columns, size.columns, {{"BLOCK", size.block}}); };
+  call.expected = each_row(x, [](std::span<double> row) {
+    double largest = row[0], sum = 0;
+    for (double v : row) largest = std::fmax(largest, v);
+    for (double& v : row) sum += v = std::exp(v - largest);
+    for (double& v : row) v /= sum;
+  });
+  return call;
+}
+
+inline Call layer_norm(const Size& size, const st::TensorOptions& options) {
+  Call call;
+  st::Tensor x = random({size.rows, size.columns}, options, 0), out = st::empty(x.shape(), options);
+  st::Tensor weight = random({size.columns}, options, 1), bias = random({size.columns}, options, 2);
+  call.inputs = {x, weight, bias}, call.out = out, call.bytes = 2 * (bytes_of(x) + bytes_of(weight));
+  call.launch = [=] {
+    worked::layer_norm()[size.rows](x, weight, bias, out, size.columns, size.columns, size.columns, kEpsilon, {{"BLOCK", size.block}});
+  };
+  call.expected = each_row(x, [=](std::span<double> row) {
+    Doubles w = doubles(weight), b = doubles(bias);
+    double mean = 0, variance = 0, n = static_cast<double>(row.size());
+    for (double v : row) mean += v / n;
+    for (double v : row) variance += (v - mean) * (v - mean) / n;
+    for (size_t j = 0; j < row.size(); ++j) row[j] = (row[j] - mean) / std::sqrt(variance + kEpsilon) * w[j] + b[j];
+  });
+  return call;
+}
+
+}  // namespace detail
+
+inline constexpr Worked kAll[] = {
+    {"vector_add", "x + y", false, detail::vector_add},
+    {"abs", "|x|", false, detail::abs},
+    {"identity", "x: what abs is measured against", false, detail::identity},
+    {"clip", "x within bounds: gradient clipping by value", false, detail::clip},
+    {"clip_by_norm", "x scaled to a bounded norm: gradient clipping by norm", false, detail::clip_by_norm},
+    {"huber", "Huber's loss of x and a target", false, detail::huber},
+    {"gelu", "GELU with the error function", false, detail::gelu},
+    {"l1_norm", "sum of |x|, one atomic for each program", false, detail::l1_norm},
+    {"l1_norm_two_phase", "sum of |x|, parts first", false, detail::l1_norm_in_two_phases},
+    {"softmax", "softmax of each row", true, detail::softmax},
+    {"layer_norm", "layer normalisation of each row", true, detail::layer_norm},
+};
+
+}  // namespace worked

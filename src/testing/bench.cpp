@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <strider/testing/bench.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/error.h"
+#include "runtime/storage.h"
+#include "testing/flush.h"
+#include "testing/report.h"
+#include "testing/reset.h"
+#include "testing/timing.h"
+
+namespace strider::inline v0::testing {
+namespace {
+
+constexpr double kMilliseconds = 1e3;  // of a second
+
+void check(const BenchOptions& o) {
+  if (!(o.warm_up >= 0) || !(o.repeat >= 0))
+    user_error("do_bench: {} ms to warm up and {} ms to repeat, expected 0 or more", o.warm_up, o.repeat);
+  if (o.least_samples < 1 || o.most_samples < o.least_samples)
+    user_error("do_bench: {} to {} samples, expected at least 1, and no more at least than at most", o.least_samples, o.most_samples);
+  for (double q : o.quantiles)
+    if (!(q >= 0 && q <= 1)) user_error("do_bench: the quantile {} does not lie in [0, 1]", q);
+}
+
+timing::Options timing_options(const BenchOptions& o) {
+  return {.seconds = o.repeat / kMilliseconds, .warm_up_seconds = o.warm_up / kMilliseconds,
+          .batch_seconds = std::min(3e-3, o.repeat / kMilliseconds / o.least_samples),
+          .least_rounds = o.least_samples, .most_rounds = o.most_samples};
+}
+
+BenchResult result_of(timing::Times times, std::span<const double> quantiles) {
+  for (double& sample : times.samples) sample *= kMilliseconds;
+  BenchResult r{.median = times.median(), .min = times.quantile(0), .max = times.quantile(1)};
+  r.mean = std::accumulate(times.samples.begin(), times.samples.end(), 0.0) / static_cast<double>(times.samples.size());
+  for (double q : quantiles) r.quantiles.push_back(times.quantile(q));
+  r.samples = std::move(times.samples);
+  return r;
+}
+
+}  // namespace
+
+double BenchResult::quantile(double q) const { return timing::Times{samples}.quantile(q); }
+
+std::string BenchResult::text() const {
+  auto words = [](double milliseconds) { return timing::time_text(milliseconds / kMilliseconds); };
+  return fmt::format("{} ({} to {}, {} samples)", words(median), words(quantile(0.05)), words(quantile(0.95)), samples.size());
+}
+
+BenchResult do_bench(const std::function<void()>& run, const BenchOptions& options) {
+  check(options);
+  Device& device = device_named(options.device);
+  timing::Reset reset(options.reset_to_zero, options.restore);
+  std::optional<timing::CacheFlush> flush;
+  if (options.flush_cache) flush.emplace(device);
+  std::function<void()> before;
+  if (flush || !reset.is_empty()) before = [&] {
+    reset();
+    if (flush) (*flush)();
+  };
+  timing::Call call = [&](int64_t) { run(); };
+  return result_of(timing::measure(device, {&call, 1}, timing_options(options), before)[0], options.quantiles);
+}
+
+}  // namespace strider::v0::testing

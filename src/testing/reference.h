@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator should give, element by element: its scalar function, evaluated by the meaning of the ops alone.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <strider/pointwise.h>
+
+#include "ir/function.h"
+#include "pointwise/promotion.h"
+
+namespace strider::timing {
+
+class ScalarReference {
+ public:
+  /// Floats are computed in double, with results rounded once; with `own_dtype`, in the dtypes that the operator computes in.
+  ScalarReference(const detail::OperatorDecl& op, std::span<const planner::ArgumentType> types, bool own_dtype);
+
+  /// Of results, by output.
+  const std::vector<DType>& results() const { return typing_.results; }
+  /// Whether the maths are computed in floats.
+  bool is_float() const { return strider::is_float(typing_.computed); }
+  /// Bits of the arguments, of tensors in their dtype and of numbers as f64, i64, u64 or bool, to those of output `output`.
+  uint64_t operator()(std::span<const uint64_t> arguments, size_t output = 0);
+
+ private:
+  planner::Typing typing_;
+  ir::Function function_;
+  std::vector<uint64_t> values_;  // by node
+};
+
+}  // namespace strider::timing
