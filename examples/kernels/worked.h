@@ -42,6 +42,7 @@ struct Worked {
   std::string_view name, about;
   bool by_rows;  // a program holds a row: the block is at least as long
   Call (*prepare)(const Size& size, const st::TensorOptions& options);
+  bool in_f32 = true;  // the maths, whatever the tensors are
 };
 
 namespace detail {
@@ -128,7 +129,7 @@ inline Call identity(const Size& size, const st::TensorOptions& options) {
 inline Call clip(const Size& size, const st::TensorOptions& options) {
   return on_vectors(1, size, options, [](const auto& in, const auto& out, const Size& s) {
     worked::clip()[s.programs()](in[0], out, kClipLimit, s.elements(), {{"BLOCK", s.block}});
-  }, [](double x, double) { return std::fmin(std::fmax(x, -kClipLimit), kClipLimit); });
+  }, [](double x, double) { return x < -kClipLimit ? -kClipLimit : x > kClipLimit ? kClipLimit : x; });  // NaN stays
 }
 
 inline Call clip_by_norm(const Size& size, const st::TensorOptions& options) {
@@ -142,7 +143,8 @@ inline Call clip_by_norm(const Size& size, const st::TensorOptions& options) {
     Doubles all = doubles(x);
     double squares = 0;
     for (double v : all) squares += v * v;
-    for (double& v : all) v *= std::fmin(kNormLimit / (std::sqrt(squares) + 1e-6), 1.0);
+    double scale = kNormLimit / (std::sqrt(squares) + 1e-6);
+    for (double& v : all) v *= scale > 1 ? 1 : scale;  // NaN stays
     return all;
   };
   call.bytes += bytes_of(call.out);  // the input is read twice
@@ -214,9 +216,9 @@ inline Call layer_norm(const Size& size, const st::TensorOptions& options) {
 }  // namespace detail
 
 inline constexpr Worked kAll[] = {
-    {"vector_add", "x + y", false, detail::vector_add},
-    {"abs", "|x|", false, detail::abs},
-    {"identity", "x: what abs is measured against", false, detail::identity},
+    {"vector_add", "x + y", false, detail::vector_add, false},
+    {"abs", "|x|", false, detail::abs, false},
+    {"identity", "x: what abs is measured against", false, detail::identity, false},
     {"clip", "x within bounds: gradient clipping by value", false, detail::clip},
     {"clip_by_norm", "x scaled to a bounded norm: gradient clipping by norm", false, detail::clip_by_norm},
     {"huber", "Huber's loss of x and a target", false, detail::huber},

@@ -87,21 +87,6 @@ void check_convert(Op op, const Type& from, const Type& to) {
   if (op == Op::Cast && from.space != to.space) mismatch(op, {{from, to}}, "a value, not a pointer");
 }
 
-bool broadcasts_to(const Shape& from, const Shape& to) {
-  if (from.rank() == 0) return true;
-  if (from.rank() != to.rank()) return false;
-  for (int k = 0; k < to.rank(); ++k)
-    if (from[k] != to[k] && from[k] != 1) return false;
-  return true;
-}
-
-void check_shapes(Op op, const Type& from, const Type& to) {
-  if (op == Op::Broadcast && !broadcasts_to(from.shape, to.shape))
-    user_error("broadcast: a tile of shape {} does not broadcast to {}", to_string(from.shape), to_string(to.shape));
-  if (op == Op::Reshape && from.elements() != to.elements())
-    user_error("reshape: {} has {} elements, {} has {}", to_string(from.shape), from.elements(), to_string(to.shape), to.elements());
-}
-
 /// The index has the shape of the result, which differs from that of the tile along the axis only.
 void check_gather(std::span<const Type> operands, const Type& to, int64_t axis) {
   const Type &from = operands[0], &index = operands[1];
@@ -123,6 +108,21 @@ void check_dot(std::span<const Type> operands) {
 void check_histogram(std::span<const Type> operands, const Type& to) {
   if (operands[0].dtype == DType::I32 && !operands[0].is_pointer() && to.dtype == DType::I32 && to.shape.rank() == 1) return;
   mismatch(Op::Histogram, operands, "an i32 tile");
+}
+
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  if (from.rank() == 0) return true;
+  if (from.rank() != to.rank()) return false;
+  for (int k = 0; k < to.rank(); ++k)
+    if (from[k] != to[k] && from[k] != 1) return false;
+  return true;
+}
+
+void check_shapes(Op op, const Type& from, const Type& to) {
+  if (op == Op::Broadcast && !broadcasts_to(from.shape, to.shape))
+    user_error("broadcast: a tile of shape {} does not broadcast to {}", to_string(from.shape), to_string(to.shape));
+  if (op == Op::Reshape && from.elements() != to.elements())
+    user_error("reshape: {} has {} elements, {} has {}", to_string(from.shape), from.elements(), to_string(to.shape), to.elements());
 }
 
 void check_atomic(std::span<const Type> operands, int64_t imm) {
@@ -192,12 +192,12 @@ Type infer(Op op, std::span<const Type> operands, int64_t imm, const Type* asked
   for (const Type& t : operands)
     if (t.is_void) mismatch(op, operands, "values");
   Type result = result_type(op, operands, asked);
-  if (op == Op::Cast || op == Op::Bitcast) check_convert(op, operands[0], result);
-  else if (is_pointwise(op)) check_pointwise(op, operands);
-  if (has(op, Shapes)) check_shapes(op, operands[0], result);
   if (op == Op::Gather) check_gather(operands, result, imm);
   if (op == Op::Dot) check_dot(operands);
   if (op == Op::Histogram) check_histogram(operands, result);
+  if (op == Op::Cast || op == Op::Bitcast) check_convert(op, operands[0], result);
+  else if (is_pointwise(op)) check_pointwise(op, operands);
+  if (has(op, Shapes)) check_shapes(op, operands[0], result);
   if (has(op, Reads | Writes)) check_memory(op, operands, imm, accessed_type(op, operands, asked));
   if (op == Op::Hint) check_hint(operands[0], imm);
   if (op == Op::Assume && !is_bool(operands[0])) mismatch(op, operands, "a bool");

@@ -148,6 +148,9 @@ const char* word(Verdict v) {
   return kWords[static_cast<size_t>(v)];
 }
 
+/// As programs read it.
+const char* plain_word(Verdict v) { return v == Verdict::Failed ? "failed" : word(v); }
+
 const char* mark(Verdict v) {
   static constexpr const char* kMarks[] = {" ", "-", " ", "!"};
   return kMarks[static_cast<size_t>(v)];
@@ -179,8 +182,8 @@ std::string CheckReport::json() const {
   nlohmann::json all{{"subject", subject}, {"device", device}, {"passed", passed()}, {"steps", nlohmann::json::array()}};
   for (const CheckStep& step : steps) {
     nlohmann::json lines = nlohmann::json::array();
-    for (const CheckLine& line : step.lines) lines.push_back({{"verdict", word(line.verdict)}, {"text", line.text}});
-    all["steps"].push_back({{"name", step.name}, {"verdict", word(step.verdict)}, {"lines", lines}});
+    for (const CheckLine& line : step.lines) lines.push_back({{"verdict", plain_word(line.verdict)}, {"text", line.text}});
+    all["steps"].push_back({{"name", step.name}, {"verdict", plain_word(step.verdict)}, {"lines", lines}});
   }
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -70,6 +70,20 @@ TEST(KernelErrors, FoldsAndScans) {
                       "reduce: operands (i32[4], i32[3]) do not fit, expected tiles of one shape");
 }
 
+TEST(KernelErrors, CombineFunctions) {
+  int line = __LINE__;
+  EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { (void)tl::reduce(tl::arange(0, 4), 0, [](auto a, auto b) { return a < b; }); }),
+                      "reduce: combine returns bool as value 0 for a tile of i32; they must agree: convert with .to()");
+  EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::Ptr<int>) {
+                        auto v = tl::arange(0, 4);
+                        (void)tl::associative_scan(std::array{v, v}, 0, [](auto a, auto, auto, auto) { return a; });
+                      }), "associative_scan: combine returns 1 values for 2 tiles");
+  EXPECT_KERNEL_ERROR(line + 7, kernel_error([](tl::Ptr<int>) {
+                        auto v = tl::arange(0, 4);
+                        (void)tl::reduce(v, 0, [&](auto a, auto) { return a + v; });
+                      }), "reduce: combine returns i32[4] as value 0 for a tile of i32");
+}
+
 TEST(KernelErrors, WholeTiles) {
   int line = __LINE__;
   EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { (void)tl::cat(tl::arange(0, 4), tl::arange(0, 3)); }),

@@ -132,6 +132,26 @@ Kernel small_shapes() {
       });
 }
 
+/// Masks whose index falls from lane to lane, or starts where a gathered element says.
+Kernel masks_from_gathers() {
+  static constexpr int n = 4096;
+  return kernel(
+      "masks_from_gathered_indices", {1, 1, 1}, {mixed<float>(n), zeroed<float>(n), zeroed<float>(n), number(1000)},
+      [](tl::Ptr<float> x, tl::Ptr<float> last, tl::Ptr<float> first, tl::i32 bound) {
+        auto i = tl::arange(0, n);
+        auto v = tl::load(x + i);
+        tl::store(last + i, v, tl::flip(i) < bound);
+        auto start = tl::gather(tl::arange(0, 8) * 100, tl::full<int>({1}, 5), 0);
+        tl::store(first + i, v, i + start < bound);
+      },
+      [](Reference& r) {
+        for (int i = 0; i < n; ++i) {
+          if (n - 1 - i < 1000) r.set(1, i, r.in(0, i));
+          if (i + 500 < 1000) r.set(2, i, r.in(0, i));
+        }
+      });
+}
+
 /// The loop's number is a size and a literal.
 Kernel unrolled() {
   return kernel(
@@ -340,7 +360,7 @@ Kernel product_of_indices() {
 }  // namespace
 
 Kernels whole_kernels() {
-  Kernels all{small_shapes(), unrolled(), largest_of(100, 7), sorted_in_a_loop(), products_in_a_loop(), product_of_indices()};
+  Kernels all{small_shapes(), masks_from_gathers(), unrolled(), largest_of(100, 7), sorted_in_a_loop(), products_in_a_loop(), product_of_indices()};
   auto add = [&](Kernel k) { all.push_back(std::move(k)); };
   add(flips({1}, 0));
   add(flips({257}, 0));

@@ -14,6 +14,7 @@
 #include "pass/pipeline.h"
 #include "runtime/effects.h"
 #include "support/errors.h"
+#include "support/ptxas.h"
 
 namespace st = strider;
 namespace tl = strider::tl;
@@ -283,6 +284,26 @@ TEST(EffectsInterpreted, LaunchesOfCpuTensors) {
   EXPECT_HAS(output, "before\n");
   EXPECT_HAS(text, "assertion failed: never");
   EXPECT_HAS(text, "out of bounds");
+}
+
+TEST(EffectsCompiled, ForGpus) {
+  Kernel k = st::kernel("k", [](tl::Ptr<float> x, tl::i32 n) {
+    auto i = tl::arange(0, 128), j = tl::arange(0, 64)[{tl::colon, tl::newaxis}] * 2 + tl::arange(0, 2);
+    auto v = tl::load(x + i);
+    tl::tap("tile", v * tl::rand(n, i), v > 0);
+    tl::tap("flag", j.to(bf16));
+    tl::print("v", v.to(f16), j, n);
+    tl::device_assert(v < 3, "small", i < n);
+    tl::range(0, n, 1, [&](auto m) { tl::device_assert(m < 100); });
+    tl::store(x + i, v);
+  });
+  front::TracedKernel traced = front::trace_with_effects(k.declaration(), front::facts_for(k.declaration(), {}), {.any = true});
+  for (const char* processor : {"sm_70", "sm_90"}) {
+    Target target = target_named(std::string("cuda:") + processor);
+    Binary binary = compiler_for(target).compile(pass::lower(pass::prepare(traced.program), target), target);
+    if (!support::has_ptxas()) GTEST_SKIP() << "ptxas is not installed; the PTX was compiled only";
+    EXPECT_EQ(support::assemble({std::string(binary.code.begin(), binary.code.end())}, processor), "");
+  }
 }
 
 // --- while tracing

@@ -61,7 +61,7 @@ const worked::Worked* worked_named(std::string_view name) {
 }
 
 testing::CheckReport check_kernel(const worked::Worked& w, const testing::CheckOptions& options) {
-  testing::KernelCheck how{.prepare = {}, .by_rows = w.by_rows};
+  testing::KernelCheck how{.prepare = {}, .by_rows = w.by_rows, .in_f32 = w.in_f32};
   how.prepare = [&w](const testing::KernelSize& size, const TensorOptions& tensors) {
     worked::Call call = w.prepare({size.rows, size.columns, size.block}, tensors);
     return testing::KernelCall{call.inputs, call.out, call.launch, call.expected, call.bytes};

@@ -4,7 +4,8 @@
 //   auto tuned = st::testing::autotune(l1, {.configs = {{{"BLOCK", 1024}}, {{"BLOCK", 4096}}, {{"BLOCK", 16384}}},
 //                                           .key = {"n"},
 //                                           .reset_to_zero = {"out"}});
-//   tuned[[=](const auto& constants) { return st::cdiv(n, constants["BLOCK"]); }](x, out, n);
+//   auto grid = [=](const auto& constants) { return st::cdiv(n, constants["BLOCK"]); };
+//   tuned[grid](x, out, n);
 //   std::cout << tuned.table();
 //
 // The first launch for a key times all configurations on the arguments that it was given, in turn, and launches the fastest;

@@ -89,7 +89,7 @@ struct KernelCall {
 /// How a kernel is called.
 struct KernelCheck {
   /// Tensors of a dtype on a device, from factories such as st::randn; the check writes other elements into the inputs.
-  std::function<KernelCall(const KernelSize& size, const TensorOptions& options)> prepare;
+  std::function<KernelCall(const KernelSize& size, const TensorOptions& options)> prepare = {};
   bool by_rows = false;                                     // a program holds a row: the block is at least as long
   /// Whether the maths run in f32 whatever the tensors are: wider and integer results are then no better than that.
   bool in_f32 = false;

@@ -129,11 +129,24 @@ namespace detail {
 
 namespace {
 
-Builder::RegionFn combine_region(Trace& trace, const Nodes& tiles, const Body& combine) {
+/// What a combine function returned: a scalar for each tile, of its dtype.
+Nodes combined(Trace& trace, std::string_view what, const Values& values, const std::vector<ir::Type>& elements) {
+  if (values.size() != elements.size())
+    user_error("{}: combine returns {} values for {} tiles", what, values.size(), elements.size());
+  Nodes result;
+  for (size_t k = 0; k < elements.size(); ++k) {
+    result.push_back(front::adapted(trace, values[k], elements[k]));
+    if (trace.b.type(result[k]) != elements[k])
+      user_error("{}: combine returns {} as value {} for a tile of {}; they must agree: convert with .to()", what,
+                 to_string(trace.b.type(result[k])), k, to_string(elements[k]));
+  }
+  return result;
+}
+
+Builder::RegionFn combine_region(Trace& trace, std::string_view what, const Nodes& tiles, const Body& combine) {
   std::vector<ir::Type> elements;
   for (ir::Value v : tiles) elements.push_back(trace.b.type(v).with_shape({}));
-  return front::region(trace, combine,
-                       [&trace, elements](const Values& v) { return front::next_carried(trace, v, elements); });
+  return front::region(trace, combine, [&trace, what, elements](const Values& v) { return combined(trace, what, v, elements); });
 }
 
 }  // namespace
@@ -142,7 +155,7 @@ Values trace_reduce(const Values& tiles, std::optional<int> axis, bool keep_dims
   Trace& trace = Trace::current();
   return trace.at(where, [&] {
     Nodes inputs = front::nodes(trace, tiles);
-    Builder::RegionFn body = combine_region(trace, inputs, combine);
+    Builder::RegionFn body = combine_region(trace, "reduce", inputs, combine);
     return front::wrapped(trace, reduce_nodes(trace, "reduce", inputs, axis, keep_dims, body));
   });
 }
@@ -151,7 +164,7 @@ Values trace_scan(const Values& tiles, int axis, bool reverse, const Body& combi
   Trace& trace = Trace::current();
   return trace.at(where, [&] {
     Nodes inputs = front::nodes(trace, tiles);
-    Builder::RegionFn body = combine_region(trace, inputs, combine);
+    Builder::RegionFn body = combine_region(trace, "associative_scan", inputs, combine);
     return front::wrapped(trace, scan_nodes(trace, "associative_scan", inputs, axis, reverse, body));
   });
 }

@@ -3,6 +3,7 @@
 #include "pass/lanes/program.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -288,9 +289,24 @@ void LaneProgram::count_lanes(Value v, const Slot& slot) {
   const Storage& counts = storage_[v.id];
   LaneValue bin = eval_here(f_.operand(v, 0));
   LaneValue from_zero[] = {bin, m.constant(DType::I32, 0)};
-  LaneValue mask = m.both(m.apply(Op::Ge, DType::Bool, from_zero), m.less(bin, f_.type(v).shape[0]));
-  Index index = squeeze_index(f_.type(v).shape, {bin});
-  by_owner(pass_->layout, [&] { count_one(shared_address(counts, index), m.both(mask, slot.present)); });
+  LaneValue mask = m.both(m.both(m.apply(Op::Ge, DType::Bool, from_zero), m.less(bin, f_.type(v).shape[0])), slot.present);
+  auto address = [&](const LaneValue& at) { return shared_address(counts, squeeze_index(f_.type(v).shape, {at})); };
+  if (threads_ > 1) {
+    Value place = m.materialize(address(bin)), one = m.materialize(m.constant(DType::I32, 1));
+    return by_owner(pass_->layout, [&] { b_.atomic_add(place, one, is_always(mask) ? Value{} : m.materialize(mask)); });
+  }
+  // One thread needs no atomics. Lane by lane, 0 is added to bin 0 where nothing is counted.
+  LaneValue counted[] = {mask, bin, m.constant(DType::I32, 0)};
+  Value bins = allocate_private(DType::I32, m.lanes()), amounts = allocate_private(DType::I32, m.lanes());
+  std::vector<int64_t> lanes(static_cast<size_t>(m.lanes()));
+  std::iota(lanes.begin(), lanes.end(), 0);
+  store(m.affine(bins, lanes), m.apply(Op::Where, DType::I32, counted), {});
+  store(m.affine(amounts, lanes), m.cast(mask, DType::I32), {});
+  b_.for_loop(b_.i32(0), b_.i32(m.lanes()), b_.i32(1), {}, [&](std::span<const Value> p) {
+    Value place = address(m.uniform(b_.load(b_.ptr_add(bins, p[0])))).base;
+    b_.store(place, b_.add(b_.load(place), b_.load(b_.ptr_add(amounts, p[0]))));
+    return Values{};
+  });
 }
 
 void LaneProgram::lower_in_nest(Value v) {

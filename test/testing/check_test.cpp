@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// check(): that good operators and kernels pass, and that each kind of bad one fails at the step that is meant for it.
+#include <strider/testing/check.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <numeric>
+
+#include "kernels/worked.h"
+#include "support/errors.h"
+
+#include <strider/strider.h>
+
+namespace strider {
+namespace {
+
+using strider::testing::check;
+using strider::testing::CheckOptions;
+using strider::testing::CheckReport;
+using strider::testing::CheckStep;
+using strider::testing::KernelCall;
+using strider::testing::KernelCheck;
+using strider::testing::KernelSize;
+using strider::testing::Verdict;
+
+CheckOptions brief(std::vector<DType> dtypes = {f32, i32}) { return {.dtypes = std::move(dtypes), .speed = 0, .quick = true}; }
+
+const CheckStep& step(const CheckReport& report, std::string_view name) {
+  for (const CheckStep& s : report.steps)
+    if (s.name == name) return s;
+  throw std::runtime_error("no such step");
+}
+
+bool says(const CheckStep& s, std::string_view words) {
+  return std::any_of(s.lines.begin(), s.lines.end(), [&](const auto& l) { return l.text.find(words) != std::string::npos; });
+}
+
+// --- operators
+
+TEST(CheckOperator, GoodOnesPass) {
+  for (const CheckReport& r : {check(ops::abs, brief({f32, f16, i8, u16, i64})), check(ops::add, brief({boolean, f32, i32, bf16})),
+                               check(ops::where, brief()), check(ops::add_scaled, brief()), check(ops::lt, brief())}) {
+    EXPECT_TRUE(r.passed()) << r.text();
+    EXPECT_EQ(r.steps.size(), 4u);
+    EXPECT_EQ(r.steps[3].verdict, Verdict::Skipped);
+  }
+}
+
+TEST(CheckOperator, OwnOnesPassToo) {
+  auto two = pointwise("sum_and_difference", [](auto x, auto y) { return std::tuple(x + y, x - y); });
+  CheckReport r = check(two, brief());
+  EXPECT_TRUE(r.passed()) << r.text();
+}
+
+TEST(CheckOperator, TypesThatMustBeAccepted) {
+  CheckOptions options = brief({f32, i32});
+  options.must_accept = {f32, i32};
+  auto only_floats = pointwise("only_floats", [](auto x) { return 0.5 * x; }, {.promotion = {{{0}, Promotion::Default}}});
+  CheckReport r = check(only_floats, options);
+  EXPECT_EQ(step(r, "types").verdict, Verdict::Failed) << r.text();
+  EXPECT_TRUE(says(step(r, "types"), "i32 must be accepted"));
+  EXPECT_EQ(step(r, "boundaries").verdict, Verdict::Skipped);
+  EXPECT_EQ(step(r, "correctness").verdict, Verdict::Skipped);
+}
+
+TEST(CheckOperator, FailingWithoutATypedErrorIsAFault) {
+  auto throwing = pointwise("throwing", [](auto x) {
+    if constexpr (std::same_as<decltype(x), Value>)
+      if (x.dtype() == i32) throw std::runtime_error("a stray exception");
+    return x + x;
+  });
+  CheckReport r = check(throwing, brief());
+  EXPECT_EQ(step(r, "types").verdict, Verdict::Failed) << r.text();
+  EXPECT_TRUE(says(step(r, "types"), "i32 fails by no error of its own"));
+}
+
+TEST(CheckOperator, TheSignOfZeroIsABoundary) {
+  auto wrong_abs = pointwise("wrong_abs", [](auto x) { return where(x < 0, -x, x); });
+  CheckOptions options = brief({f32});
+  options.reference = [](std::span<const double> x) { return std::fabs(x[0]); };
+  CheckReport r = check(wrong_abs, options);
+  EXPECT_EQ(step(r, "types").verdict, Verdict::Passed);
+  EXPECT_EQ(step(r, "boundaries").verdict, Verdict::Failed) << r.text();
+  EXPECT_TRUE(says(step(r, "boundaries"), "in0 = -0.0 the result is -0.0, expected 0.0")) << r.text();
+  EXPECT_EQ(step(r, "correctness").verdict, Verdict::Passed) << "ordinary numbers are right";
+  EXPECT_FALSE(r.passed());
+}
+
+TEST(CheckOperator, NanIsABoundary) {
+  auto drops_nan = pointwise("drops_nan", [](auto x, auto y) { return fmax(x, y); });
+  CheckOptions options = brief({f32});
+  options.reference = [](std::span<const double> x) { return std::isnan(x[0]) || std::isnan(x[1]) ? NAN : std::max(x[0], x[1]); };
+  CheckReport r = check(drops_nan, options);
+  EXPECT_EQ(step(r, "boundaries").verdict, Verdict::Failed);
+  EXPECT_TRUE(says(step(r, "boundaries"), "nan")) << r.text();
+}
+
+TEST(CheckOperator, TheSmallestIntegerIsABoundary) {
+  CheckOptions options = brief({i8});
+  options.reference = [](std::span<const double> x) { return std::min(std::fabs(x[0]), 127.0); };
+  CheckReport r = check(ops::abs, options);
+  EXPECT_TRUE(says(step(r, "boundaries"), "x = -128")) << r.text();
+}
+
+TEST(CheckOperator, OrdinaryNumbersAreCorrectness) {
+  auto rough = pointwise("rough", [](auto x) { return where((x > 17.0) & (x < 17.5), x * 1.001, x); });
+  CheckOptions options = brief({f32});
+  options.reference = [](std::span<const double> x) { return x[0]; };
+  CheckReport r = check(rough, options);
+  EXPECT_EQ(step(r, "correctness").verdict, Verdict::Failed) << r.text();
+  EXPECT_TRUE(says(step(r, "correctness"), "0.001"));
+  EXPECT_EQ(step(r, "speed").verdict, Verdict::Skipped);
+}
+
+TEST(CheckOperator, OverflowOnTheWayIsTheFunctionsOwn) {
+  auto f = pointwise("overflows", [](auto x) { return x * 4.0 / 4.0; });
+  CheckReport r = check(f, brief({f32}));
+  EXPECT_TRUE(r.passed()) << r.text();
+  EXPECT_TRUE(says(step(r, "boundaries"), "in its own dtype")) << r.text();
+}
+
+// --- kernels
+
+/// A kernel over vectors of x and out, and what it should give.
+template <class Body, class Reference>
+KernelCheck vectors(Body body, Reference reference) {
+  Kernel k = kernel("seeded", body, {{"x", "out", "n"}});
+  KernelCheck how{.block = 128, .blocks = {64, 128, 1024, 8192}};
+  how.prepare = [=](const KernelSize& s, const TensorOptions& options) {
+    KernelCall call;
+    Tensor x = zeros({s.elements()}, options), out = empty({s.elements()}, options);
+    call.inputs = {x}, call.out = out, call.bytes = 2 * x.elements() * size_of(x.dtype());
+    call.launch = [=] { k[s.programs()](x, out, s.elements(), {{"BLOCK", s.block}}); };
+    call.expected = [=] {
+      std::vector<double> all = x.to_doubles();
+      for (double& v : all) v = reference(v);
+      return all;
+    };
+    return call;
+  };
+  return how;
+}
+
+auto offsets(const tl::Const<"BLOCK">& block) { return tl::program_id(0).to(i64) * block + tl::arange(0, block); }
+
+const auto kAbs = [](tl::Ptr<> x, tl::Ptr<> out, tl::i64 n, tl::Const<"BLOCK"> block) {
+  auto i = offsets(block);
+  tl::store(out + i, tl::abs(tl::load(x + i, i < n)), i < n);
+};
+double abs_of(double v) { return std::fabs(v); }
+
+TEST(CheckKernel, GoodOnesPass) {
+  CheckReport r = check("seeded", vectors(kAbs, abs_of), brief({f32, f16, i32, i8, i64, u64}));
+  EXPECT_TRUE(r.passed()) << r.text();
+  EXPECT_TRUE(says(step(r, "boundaries"), "no elements: refused"));
+}
+
+TEST(CheckKernel, WorkedOnesPass) {
+  for (const worked::Worked& w : worked::kAll) {
+    KernelCheck how{.prepare = {}, .by_rows = w.by_rows, .in_f32 = w.in_f32, .block = 256};
+    how.prepare = [&w](const KernelSize& size, const TensorOptions& tensors) {
+      worked::Call c = w.prepare({size.rows, size.columns, size.block}, tensors);
+      return KernelCall{c.inputs, c.out, c.launch, c.expected, c.bytes};
+    };
+    CheckReport r = check(w.name, how, brief({f32, bf16}));
+    EXPECT_TRUE(r.passed()) << r.text();
+  }
+}
+
+TEST(CheckKernel, AStoreWithoutAMaskIsABoundary) {
+  CheckReport r = check("seeded", vectors([](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Const<"BLOCK"> block) {
+    auto i = offsets(block);
+    tl::store(out + i, tl::abs(tl::load(x + i, i < n)));
+  }, abs_of), brief({f32}));
+  EXPECT_EQ(step(r, "types").verdict, Verdict::Passed) << r.text();
+  EXPECT_EQ(step(r, "boundaries").verdict, Verdict::Failed);
+  EXPECT_TRUE(says(step(r, "boundaries"), "check_test.cpp")) << "the interpreter knows the line\n" << r.text();
+}
+
+TEST(CheckKernel, ALoadWithoutAMaskIsABoundary) {
+  CheckReport r = check("seeded", vectors([](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Const<"BLOCK"> block) {
+    auto i = offsets(block);
+    tl::store(out + i, tl::abs(tl::load(x + i)), i < n);
+  }, abs_of), brief({f32}));
+  EXPECT_EQ(step(r, "boundaries").verdict, Verdict::Failed) << r.text();
+}
+
+TEST(CheckKernel, ABranchOfSignsLosesMinusZero) {
+  CheckReport r = check("seeded", vectors([](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Const<"BLOCK"> block) {
+    auto i = offsets(block);
+    auto v = tl::load(x + i, i < n);
+    tl::store(out + i, tl::where(v != v, 0.0f, tl::abs(v)), i < n);
+  }, abs_of), brief({f32}));
+  EXPECT_EQ(step(r, "boundaries").verdict, Verdict::Failed);
+  EXPECT_TRUE(says(step(r, "boundaries"), "nan in input 0 of f32")) << r.text();
+}
+
+TEST(CheckKernel, WhatOnlyLargeSizesShowIsCorrectness) {
+  KernelCheck how = vectors(kAbs, abs_of);
+  how.prepare = [inner = how.prepare](const KernelSize& s, const TensorOptions& options) {
+    KernelCall call = inner(s, options);
+    if (s.elements() > 5000)
+      call.launch = [launch = call.launch, out = call.out] { launch(), out.narrow(0, 4999, 1).copy_from(full({1}, 3.0)); };
+    return call;
+  };
+  CheckReport r = check("seeded", how, brief({f32}));
+  EXPECT_EQ(step(r, "boundaries").verdict, Verdict::Passed) << r.text();
+  EXPECT_EQ(step(r, "correctness").verdict, Verdict::Failed) << r.text();
+  EXPECT_TRUE(says(step(r, "correctness"), "(4999)"));
+}
+
+TEST(CheckKernel, MemoryBetweenLaunchesIsGuarded) {
+  KernelCheck how = vectors(kAbs, abs_of);
+  how.prepare = [inner = how.prepare](const KernelSize& s, const TensorOptions& options) {
+    KernelCall call = inner(s, options);
+    call.launch = [launch = call.launch, out = call.out] {
+      launch();
+      static_cast<char*>(out.data())[-3] = 1;  // as code that does not go through the interpreter may
+    };
+    return call;
+  };
+  CheckReport r = check("seeded", how, brief({f32}));
+  EXPECT_TRUE(says(step(r, "boundaries"), "wrote outside: 1 bytes before a tensor of 4 bytes, from byte -3 on")) << r.text();
+  EXPECT_EQ(step(r, "correctness").verdict, Verdict::Skipped) << "memory was damaged";
+}
+
+// --- speed
+
+CheckOptions timed() {
+  CheckOptions o = brief({f32});
+  o.speed = 0.5;
+  o.elements = 1 << 21;
+  return o;
+}
+
+TEST(CheckSpeed, FastCodePasses) {
+  KernelCheck how = vectors(kAbs, abs_of);
+  how.block = 4096;
+  CheckOptions o = timed();
+  o.speed = 0.2;
+  CheckReport r = check("seeded", how, o);
+  EXPECT_EQ(step(r, "speed").verdict, Verdict::Passed) << r.text();
+  EXPECT_TRUE(says(step(r, "speed"), "of copy with a block of 4096"));
+}
+
+TEST(CheckSpeed, ATinyBlockIsAtFault) {
+  KernelCheck how = vectors(kAbs, abs_of);
+  how.block = 2;
+  CheckReport r = check("seeded", how, timed());
+  EXPECT_EQ(step(r, "speed").verdict, Verdict::Failed) << r.text();
+  EXPECT_TRUE(says(step(r, "speed"), "at fault: the block")) << r.text();
+}
+
+TEST(CheckSpeed, ScatteredReadsAreAtFault) {
+  Kernel k = kernel("scattered", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Const<"BLOCK"> block) {
+    auto i = offsets(block);
+    tl::store(out + i, tl::load(x + i * 32, i < n), i < n);
+  }, {{"x", "out", "n"}});
+  KernelCheck how{.block = 1024, .blocks = {1024, 4096}};
+  how.prepare = [=](const KernelSize& s, const TensorOptions& options) {
+    KernelCall call;
+    Tensor x = zeros({32 * s.elements()}, options), out = empty({s.elements()}, options);
+    call.inputs = {x}, call.out = out, call.bytes = 8 * s.elements();
+    call.launch = [=] { k[s.programs()](x, out, s.elements(), {{"BLOCK", s.block}}); };
+    call.expected = [=] { return x.slice(0, 0, x.elements(), 32).to_doubles(); };
+    return call;
+  };
+  CheckOptions o = timed();
+  o.elements = 1 << 19;
+  CheckReport r = check("scattered", how, o);
+  EXPECT_EQ(step(r, "speed").verdict, Verdict::Failed) << r.text();
+  EXPECT_TRUE(says(step(r, "speed"), "not the block")) << r.text();
+  EXPECT_TRUE(says(step(r, "speed"), "at fault: the access pattern")) << r.text();
+}
+
+TEST(CheckSpeed, CostlyMathsAreNotedAndNoFault) {
+  CheckOptions o = timed();
+  o.elements = 1 << 18;
+  CheckReport r = check(ops::tgamma, o);
+  EXPECT_EQ(step(r, "speed").verdict, Verdict::Noted) << r.text();
+  EXPECT_TRUE(says(step(r, "speed"), "at fault: the maths"));
+  EXPECT_TRUE(r.passed());
+}
+
+// --- reports
+
+TEST(CheckReports, TextAndJson) {
+  CheckReport r{"operator f", "cpu", {{"types", Verdict::Passed, {{Verdict::Passed, "accepted: f32"}}},
+                                      {"boundaries", Verdict::Failed, {{Verdict::Failed, "at x = nan\n  a table\n"}}}}};
+  EXPECT_EQ(r.text(),
+            "operator f on cpu: FAILED\n"
+            "  1 types        passed\n"
+            "       accepted: f32\n"
+            "  2 boundaries   FAILED\n"
+            "     ! at x = nan\n"
+            "         a table\n");
+  auto j = nlohmann::json::parse(r.json());
+  EXPECT_EQ(j["passed"], false);
+  EXPECT_EQ(j["steps"][1]["name"], "boundaries");
+  EXPECT_EQ(j["steps"][1]["lines"][0]["verdict"], "failed");
+}
+
+TEST(CheckReports, SaysWhatIsWrong) {
+  using support::error_of;
+  EXPECT_NE(error_of([] { check(ops::abs, {.device = "abacus"}); }).find("abacus"), std::string::npos);
+  EXPECT_NE(error_of([] { check(ops::abs, {.speed = -1}); }).find("the speed is -1"), std::string::npos);
+  EXPECT_NE(error_of([] { check("k", KernelCheck{}); }).find("no function that prepares"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace strider
