@@ -275,6 +275,22 @@ TEST(EffectsInterpreted, LaunchesOfCpuTensors) {
   std::string text = error_of([&] { checked[1].interpreted()(four, at, y, 4); });
   EXPECT_HAS(text, "kernel checked: assertion failed: index in range (");
   EXPECT_HAS(text, "), program (0, 0, 0), lane (2)");
+  // Lints do not take prints and taps for what the kernel does.
+  std::vector<Fault> faults;
+  auto linted = st::kernel("linted", [](tl::Ptr<float> x, tl::Ptr<bool> flags, tl::i32 n) {
+    auto i = tl::arange(0, 8);
+    auto v = tl::multiple_of(tl::load(x + i, i < n).to(i32), 1);
+    tl::assume(v >= 0);
+    tl::print("v", v);
+    tl::tap("v", v);
+    tl::atomic_cas(flags, false, true);
+  });
+  output_of([&] {
+    st::Interpretation how{.faults = &faults, .masked_lanes = true, .overflow = true, .elementwise = true};
+    linted[1].interpreted(how).taps(interpreted)(four, st::zeros({1}, {DType::Bool, "cpu"}), 4);
+  });
+  EXPECT_TRUE(faults.empty()) << faults[0].text;
+  EXPECT_EQ(interpreted["v"].to_vector<int>(), (std::vector<int>{0, 1, 2, 3, 0, 0, 0, 0}));
   auto outside = st::kernel("outside", [](tl::Ptr<float> x) {
     tl::print("before");
     tl::store(x + 4, 1.0f);
