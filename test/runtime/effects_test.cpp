@@ -284,6 +284,7 @@ TEST(EffectsInterpreted, LaunchesOfCpuTensors) {
     tl::print("v", v);
     tl::tap("v", v);
     tl::atomic_cas(flags, false, true);
+    tl::print("", tl::randn(n - 10, i - 5), tl::philox(n, i.to(i64), 1, 2, 3)[3], tl::umulhi(n - 10, 1 << 31));
   });
   output_of([&] {
     st::Interpretation how{.faults = &faults, .masked_lanes = true, .overflow = true, .elementwise = true};
