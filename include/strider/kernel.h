@@ -104,6 +104,13 @@ auto signature() {
   }
 }
 
+/// Function pointers and std::function may hold nothing.
+template <class F>
+bool has_body(const F& f) {
+  if constexpr (std::is_pointer_v<F> || requires { f.target_type(); }) return static_cast<bool>(f);
+  else return true;
+}
+
 }  // namespace detail
 
 /// The constants of a launch, for grids that depend on them: `constants["BLOCK"]`.
@@ -232,12 +239,12 @@ class Kernel::Launcher {
 
 inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*this, std::move(grid)}; }
 
-/// A kernel from a C++ function or lambda whose parameters say what it takes.
+/// A kernel from a C++ function or lambda whose parameters say what it takes. A user error if it is a null pointer.
 template <class F>
 Kernel kernel(std::string_view name, F f, const KernelOptions& options = {}) {
   auto signature = detail::signature<F>();
-  detail::KernelDecl decl{std::string(name), signature.declare(),
-                          [f, signature](std::span<const Value> values) { signature.call(f, values); }};
+  detail::KernelDecl decl{std::string(name), signature.declare(), {}};
+  if (detail::has_body(f)) decl.body = [f, signature](std::span<const Value> values) { signature.call(f, values); };
   for (size_t k = 0; k < decl.params.size() && k < options.names.size(); ++k)
     if (!options.names[k].empty()) decl.params[k].name = options.names[k];
   return Kernel(std::move(decl));

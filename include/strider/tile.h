@@ -32,6 +32,19 @@ inline namespace v0 {
 
 namespace detail {
 
+/// While it lives, integer operations of the current trace may wrap.
+class Wrapping {
+ public:
+  STRIDER_API Wrapping();
+  STRIDER_API ~Wrapping();
+  Wrapping(const Wrapping&) = delete;
+  Wrapping& operator=(const Wrapping&) = delete;
+
+ private:
+  void* trace_;
+  bool before_;
+};
+
 using Values = std::vector<Value>;
 using Body = std::function<Values(const Values&)>;
 using Place = std::source_location;
@@ -117,6 +130,17 @@ template <std::derived_from<Value> V>
 Value arange(const auto&, const V& end) {
   static_assert(detail::never<V>, "the size of a tile is fixed when the kernel compiles: make it a tl::Constexpr");
   return end;
+}
+/// The same for shapes of run-time values.
+template <class T = void, std::derived_from<Value> V>
+Value zeros(std::initializer_list<V>, const auto&...) {
+  static_assert(detail::never<V>, "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr");
+  return {};
+}
+template <class T = void, std::derived_from<Value> V>
+Value full(std::initializer_list<V>, const auto&...) {
+  static_assert(detail::never<V>, "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr");
+  return {};
 }
 
 STRIDER_API Value full(const Dims& shape, const Operand& value, DType dtype);
@@ -245,6 +269,22 @@ P multiple_of(const P& p, int64_t n, Place where = Place::current()) {
 template <std::derived_from<Pointer> P>
 P max_contiguous(const P& p, int64_t n, Place where = Place::current()) {
   return P(max_contiguous(Operand(p.raw(), where), Dims{n}));
+}
+
+/// What is no pointer does not compile.
+template <std::convertible_to<Value> V>
+Value load(const V& p, const Value& = {}, const Value& = {}) {
+  static_assert(detail::never<V>, "load takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+  return p;
+}
+template <std::convertible_to<Value> V>
+void store(const V&, const Value&, const Value& = {}) {
+  static_assert(detail::never<V>, "store takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+}
+template <std::convertible_to<Value> V>
+Value atomic_add(const V& p, const Value&, const Value& = {}) {
+  static_assert(detail::never<V>, "atomic_add takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+  return p;
 }
 
 STRIDER_API Pointer where(const Operand& condition, const Pointer& a, const Pointer& b);
@@ -501,6 +541,14 @@ std::array<Value, N> associative_scan(const std::array<Value, N>& tiles, int axi
                                       Place where = Place::current()) {
   return detail::first_of<N>(
       detail::trace_scan({tiles.begin(), tiles.end()}, axis, reverse, detail::pairwise<N>(combine), where));
+}
+
+/// What `f` returns; integer operations that it writes wrap on purpose (hashes, random numbers), and the interpreter's lint of overflow
+/// leaves them alone.
+template <class F>
+auto wrapping(const F& f) {
+  detail::Wrapping scope;
+  return f();
 }
 
 // Everything of strider/value.h under its name here, too.

@@ -101,6 +101,7 @@ class Builder {
   void begin_region(Value owner, int index, std::span<const Type> params);
   void end_region();
   std::span<const Value> region_params() const;  // of the innermost open region
+  std::span<const Value> open_body() const { return function_.region(open_.back()).body; }  // what was written there so far
   Value result(Value owner, int index, const Type& type);
   void yield(std::span<const Value> values);
 

@@ -42,6 +42,7 @@ inline constexpr FlagName kFlagNames[] = {
     {kNoWrap, false, "no_wrap"},
     {kStaged, false, "staged"},
     {kLikely, false, "likely"},
+    {kMayWrap, false, "may_wrap"},
 };
 
 /// What stands before region k of an op with two of them.

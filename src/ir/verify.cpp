@@ -405,7 +405,7 @@ void Verifier::check_visible(const Region& region, size_t at) {
 void Verifier::check_form(Value v) {
   const Node& n = f_[v];
   if (!(forms_of(n.op) & bit(form_))) refuse(v, "{} does not occur in this form", name_of(n.op));
-  uint8_t promises = kNoWrap | kStaged | kLikely;  // of the program, not of its schedule
+  uint8_t promises = kNoWrap | kStaged | kLikely | kMayWrap;  // of the program, not of its schedule
   if ((n.flags & ~promises) && form_ != Form::Scheduled) refuse(v, "a flag outside scheduled form");
   if (form_ != Form::Lanes) return;
   if (n.op == Op::Broadcast && !f_.type(f_.operand(v, 0)).is_scalar()) refuse(v, "a broadcast of a vector");

@@ -56,11 +56,9 @@ class Binding {
       for (const Constant& c : arguments.back().constants()) bind_constant(front::constant_named(kernel, c.name), c.value);
       arguments = arguments.first(arguments.size() - 1);
     }
-    size_t expected = kernel.params.size() - static_cast<size_t>(std::popcount(bound_));
-    if (arguments.size() != expected) wrong_count(arguments.size(), expected);
-    size_t next = 0;
+    place(arguments);
     for (size_t k = 0; k < kernel.params.size(); ++k)
-      if (!(bound_ >> k & 1)) bind(k, arguments[next++]);
+      if (!(bound_ >> k & 1)) bind(k, *given_[k]);
     find_aliases();
     if (!device_) device_ = &device_named("cpu");
   }
@@ -101,11 +99,46 @@ class Binding {
  private:
   std::string name(size_t param) const { return front::name_of(kernel_, param); }
 
-  [[noreturn]] void wrong_count(size_t found, size_t expected) const {
-    std::string names;
+  /// By name, and the others in order; every parameter that is no bound constant gets one.
+  void place(std::span<const Argument> arguments) {
+    for (const Argument& a : arguments)
+      if (!a.name().empty()) give(parameter_named(a.name()), a);
+    size_t next = 0;
+    for (const Argument& a : arguments) {
+      if (!a.name().empty()) continue;
+      while (next < kernel_.params.size() && (bound_ >> next & 1 || given_[next])) ++next;
+      if (next == kernel_.params.size()) wrong_count(arguments.size());
+      given_[next] = &a;
+    }
+    for (size_t k = 0; k < kernel_.params.size(); ++k) {
+      if (bound_ >> k & 1 || given_[k]) continue;
+      if (kernel_.params[k].kind != ParamKind::Constant) wrong_count(arguments.size());
+      user_error("the constant {} has no value: end the arguments with {{{{\"{}\", value}}}}", name(k), name(k));
+    }
+  }
+
+  void give(size_t param, const Argument& a) {
+    if (given_[param] || bound_ >> param & 1) user_error("argument {} is given twice", name(param));
+    given_[param] = &a;
+  }
+
+  size_t parameter_named(std::string_view wanted) const {
     for (size_t k = 0; k < kernel_.params.size(); ++k)
-      if (!(bound_ >> k & 1)) names += (names.empty() ? "" : ", ") + name(k);
-    user_error("{} arguments given, expected {} ({})", found, expected, names);
+      if (name(k) == wanted) return k;
+    user_error("there is no argument {}; its arguments: {}", wanted, names([](size_t) { return true; }));
+  }
+
+  template <class Wanted>
+  std::string names(Wanted&& wanted) const {
+    std::string text;
+    for (size_t k = 0; k < kernel_.params.size(); ++k)
+      if (wanted(k)) text += (text.empty() ? "" : ", ") + name(k);
+    return text;
+  }
+
+  [[noreturn]] void wrong_count(size_t found) const {
+    size_t expected = kernel_.params.size() - static_cast<size_t>(std::popcount(bound_));
+    user_error("{} arguments given, expected {} ({})", found, expected, names([&](size_t k) { return !(bound_ >> k & 1); }));
   }
 
   void bind_constant(size_t param, int64_t value) {
@@ -186,6 +219,7 @@ class Binding {
   size_t count_ = 0;
   ArgumentFact facts_[kMaxParams];
   const TensorView* views_[kMaxParams] = {};  // of pointers
+  const Argument* given_[kMaxParams] = {};
   Range ranges_[kMaxParams];
   uint64_t slots_[kMaxParams];
 };
@@ -278,7 +312,10 @@ struct Kernel::Impl {
   }
 };
 
-Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) { impl_->decl = std::move(declaration); }
+Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) {
+  if (!declaration.body) user_error("kernel {}: its body is a null pointer, expected a function", declaration.name);
+  impl_->decl = std::move(declaration);
+}
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "front/trace/scalar.h"
 #include "ir/semantics.h"
+#include "pass/contract.h"
 #include "runtime/generate.h"
 
 namespace strider::timing {
@@ -17,7 +18,8 @@ ir::Function trace(const detail::OperatorDecl& op, const planner::Typing& typing
     types.declared.push_back(a.rounded);
     types.computed.push_back(widened(a.computed));
   }
-  return front::trace_scalar(op, types);
+  ir::Function f = front::trace_scalar(op, types);
+  return own_dtype ? pass::contract(f) : f;
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace strider::timing {
 
 class ScalarReference {
  public:
-  /// Floats are computed in double, with results rounded once; with `own_dtype`, in the dtypes that the operator computes in.
+  /// Floats are computed in double, with results rounded once; with `own_dtype`, in the dtypes that the operator computes in, and
+  /// with the multiply-adds that it has.
   ScalarReference(const detail::OperatorDecl& op, std::span<const planner::ArgumentType> types, bool own_dtype);
 
   /// Of results, by output.

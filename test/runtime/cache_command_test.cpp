@@ -2,30 +2,20 @@
 // `strider cache`, run as a user would.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
 #include "support/cache_folder.h"
+#include "support/command.h"
 
 #include <strider/strider.h>
 
 namespace strider::test {
 namespace {
 
-/// What the command says on both streams, and how it ends.
-std::string said(const std::string& arguments) {
-  std::FILE* pipe = ::popen((STRIDER_BINARY_DIR "/strider cache " + arguments + " 2>&1; echo \"status $?\"").c_str(), "r");
-  if (!pipe) return "no pipe";
-  std::string text;
-  char buffer[512];
-  while (size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, got);
-  ::pclose(pipe);
-  return text;
-}
+std::string said(const std::string& arguments) { return said_by_tool("cache " + arguments); }
 
 class CacheCommand : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(STRIDER_BINARY_DIR "/strider")) GTEST_SKIP() << "the tool is not built";
+    if (!has_tool()) GTEST_SKIP() << "the tool is not built";
   }
   CacheFolder cache;
 };

@@ -3,6 +3,8 @@
 #include <strider/testing/autotune.h>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <numeric>
@@ -204,6 +206,24 @@ TEST_F(Autotune, ManyThreadsTuneOnce) {
   });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(tuned.results().size(), 1u);
+}
+
+TEST_F(Autotune, ManyProcessesTuneAtTheSameTime) {
+  tune_kept();  // so that children find the code, and threads need not be started before the fork
+  std::filesystem::remove(note_in(folder_));
+  std::vector<pid_t> children;
+  for (int k = 0; k < 4; ++k) {
+    pid_t child = ::fork();
+    if (child == 0) ::_exit(tune_kept().rows.size() == 2 ? 0 : 1);
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_TRUE(tune_kept().from_disk);
+  for (const auto& file : folder_.files()) EXPECT_FALSE(file.filename().string().starts_with(".new-")) << file;
 }
 
 // --- mistakes

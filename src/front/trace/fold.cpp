@@ -2,6 +2,8 @@
 // The tile language's reductions and scans.
 //
 // Combine functions of the library are written in the IR, so that they belong to the user's line like everything around them.
+#include <algorithm>
+
 #include "front/trace/body.h"
 #include "front/trace/shape.h"
 #include "front/trace/trace.h"
@@ -143,10 +145,27 @@ Nodes combined(Trace& trace, std::string_view what, const Values& values, const 
   return result;
 }
 
+/// A combine function has scalars, pointwise operations and control flow. What else was written in it is a user error.
+void check_combine(const ir::Function& f, std::string_view what, std::span<const ir::Value> body) {
+  constexpr Op kFine[] = {Op::For, Op::While, Op::If, Op::Yield, Op::Result, Op::Constant, Op::ProgramId, Op::NumPrograms};
+  for (ir::Value v : body) {
+    const ir::Node& node = f[v];
+    const bool fine = ir::is_pointwise(node.op) || std::find(std::begin(kFine), std::end(kFine), node.op) != std::end(kFine);
+    if (!fine || (!node.type.is_void && !node.type.is_scalar()))
+      user_error("{}: its combine function holds `{}`{}, but may only compute on scalars: do this before or after the {}", what,
+                 ir::name_of(node.op), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
+    for (int k = 0; k < node.region_count; ++k) check_combine(f, what, f.region(v, k).body);
+  }
+}
+
 Builder::RegionFn combine_region(Trace& trace, std::string_view what, const Nodes& tiles, const Body& combine) {
   std::vector<ir::Type> elements;
   for (ir::Value v : tiles) elements.push_back(trace.b.type(v).with_shape({}));
-  return front::region(trace, combine, [&trace, what, elements](const Values& v) { return combined(trace, what, v, elements); });
+  return front::region(trace, combine, [&trace, what, elements](const Values& v) {
+    Nodes results = combined(trace, what, v, elements);
+    check_combine(trace.b.function(), what, trace.b.open_body());
+    return results;
+  });
 }
 
 }  // namespace

@@ -218,28 +218,36 @@ Value trans(const Operand& x, const Dims& axes) {
 
 namespace {
 
+/// Whether each axis of the shape is 1 or that of the other, counted from the last.
+bool broadcasts_to(const ir::Shape& from, const ir::Shape& to) {
+  if (from.rank() > to.rank()) return false;
+  for (int k = 1; k <= from.rank(); ++k)
+    if (from[from.rank() - k] != 1 && from[from.rank() - k] != to[to.rank() - k]) return false;
+  return true;
+}
+
 /// A mask in the shape of what is accessed.
-ir::Value mask_node(Trace& trace, const Value& mask, const ir::Shape& shape) {
+ir::Value mask_node(Trace& trace, std::string_view what, const Value& mask, const ir::Shape& shape) {
   if (mask.is_empty()) return {};
   ir::Value v = trace.node(mask);
   const ir::Type type = trace.b.type(v);
-  if (type.dtype != DType::Bool) user_error("the mask is {}, expected bool", to_string(type));
-  if (front::common_shape(type.shape, shape) != shape)
-    user_error("the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", to_string(type.shape),
+  if (type.dtype != DType::Bool) user_error("{}: the mask is {}, expected bool, as a comparison gives it", what, to_string(type));
+  if (!broadcasts_to(type.shape, shape))
+    user_error("{}: the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", what, to_string(type.shape),
                to_string(shape));
   return front::broadcast(trace.b, v, shape);
 }
 
 /// A value as elements of what a pointer points to, widened where nothing can be lost.
-ir::Value element_node(Trace& trace, std::string_view what, const Value& value, const ir::Type& pointer) {
+ir::Value element_node(Trace& trace, std::string_view op, std::string_view what, const Value& value, const ir::Type& pointer) {
   if (value.is_empty()) return {};
   ir::Value v = value.is_literal() ? trace.constant(value, pointer.dtype) : trace.node(value);
   const ir::Type type = trace.b.type(v);
   if (type.is_pointer() || !ir::widens(type.dtype, pointer.dtype))
-    user_error("the {} is {}, the pointer is {}: convert it with .to(st::{})", what, to_string(type), to_string(pointer),
+    user_error("{}: the {} is {}, the pointer is {}: convert it with .to(st::{})", op, what, to_string(type), to_string(pointer),
                name_of(pointer.dtype));
-  if (front::common_shape(type.shape, pointer.shape) != pointer.shape)
-    user_error("the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", what, to_string(type.shape),
+  if (!broadcasts_to(type.shape, pointer.shape))
+    user_error("{}: the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", op, what, to_string(type.shape),
                to_string(pointer.shape), what);
   return front::broadcast(trace.b, trace.b.cast(v, pointer.dtype), pointer.shape);
 }
@@ -252,8 +260,8 @@ Value load(const Pointer& p, const Value& mask, const Value& other, Place where)
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
     if (!other.is_empty() && mask.is_empty()) user_error("load: `other` without a mask has no effect");
-    ir::Value m = mask_node(trace, mask, type.shape);
-    return trace.wrap(trace.b.load(pointer, m, element_node(trace, "other", other, type)));
+    ir::Value m = mask_node(trace, "load", mask, type.shape);
+    return trace.wrap(trace.b.load(pointer, m, element_node(trace, "load", "other", other, type)));
   });
 }
 
@@ -263,8 +271,8 @@ void store(const Pointer& p, const Value& value, const Value& mask, Place where)
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
     if (value.is_empty()) user_error("store: there is no value");
-    ir::Value element = element_node(trace, "value", value, type);
-    trace.b.store(pointer, element, mask_node(trace, mask, type.shape));
+    ir::Value element = element_node(trace, "store", "value", value, type);
+    trace.b.store(pointer, element, mask_node(trace, "store", mask, type.shape));
   });
 }
 
@@ -281,9 +289,9 @@ Value atomic(ir::AtomicKind kind, const Pointer& p, const Value* compare, const 
     if (!ir::atomic_takes(kind, type.dtype))
       user_error("{}: the pointer is {}, expected one to {}", name, to_string(type), ir::atomic_dtypes(kind));
     if (value.is_empty() || (compare && compare->is_empty())) user_error("{}: there is no value", name);
-    ir::Value element = element_node(trace, "value", value, type), m = mask_node(trace, mask, type.shape);
+    ir::Value element = element_node(trace, name, "value", value, type), m = mask_node(trace, name, mask, type.shape);
     if (!compare) return trace.wrap(trace.b.atomic(kind, pointer, element, m));
-    return trace.wrap(trace.b.atomic_cas(pointer, element_node(trace, "compared value", *compare, type), element, m));
+    return trace.wrap(trace.b.atomic_cas(pointer, element_node(trace, name, "compared value", *compare, type), element, m));
   });
 }
 

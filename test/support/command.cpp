@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/command.h"
+
+#include <cstdio>
+#include <filesystem>
+
+namespace strider::test {
+
+bool has_tool() { return std::filesystem::exists(STRIDER_BINARY_DIR "/strider"); }
+
+std::string said_by_tool(const std::string& arguments) {
+  std::FILE* pipe = ::popen((STRIDER_BINARY_DIR "/strider " + arguments + " 2>&1; echo \"status $?\"").c_str(), "r");
+  if (!pipe) return "no pipe";
+  std::string text;
+  char buffer[512];
+  while (size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, got);
+  ::pclose(pipe);
+  return text;
+}
+
+}  // namespace strider::test
