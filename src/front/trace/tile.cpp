@@ -219,14 +219,6 @@ Value trans(const Operand& x, const Dims& axes) {
 
 namespace {
 
-/// Whether each axis of the shape is 1 or that of the other, counted from the last.
-bool broadcasts_to(const ir::Shape& from, const ir::Shape& to) {
-  if (from.rank() > to.rank()) return false;
-  for (int k = 1; k <= from.rank(); ++k)
-    if (from[from.rank() - k] != 1 && from[from.rank() - k] != to[to.rank() - k]) return false;
-  return true;
-}
-
 /// A mask in the shape of what is accessed.
 ir::Value mask_node(Trace& trace, std::string_view what, const Value& mask, const ir::Shape& shape) {
   if (mask.is_empty()) return {};
