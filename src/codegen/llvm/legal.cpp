@@ -32,7 +32,7 @@ class Check {
     const ir::Type& type = n.operand_count > 0 && is_pointwise(n.op) ? f_.type(f_.operand(v, 0)) : n.type;
     std::string place = to_string(f_.span(v));
     unsupported_error("{}{}: {} on {} is not available on target {}: {}", place, place.empty() ? f_.name : ", " + f_.name,
-                      name_of(n.op), ir::to_string(type), target_.name, why);
+                      name_of(n.op, n.imm), ir::to_string(type), target_.name, why);
   }
 
   void check_program() const {

@@ -15,7 +15,7 @@ void check_only_scalars(const detail::OperatorDecl& op, const ir::Function& f) {
     std::string place = to_string(f.span(v));
     user_error(
         "operator {}{}: its maths may not contain `{}`; it computes single elements: choose with where, loop with C++'s for",
-        op.name, place.empty() ? "" : " (" + place + ")", ir::name_of(node.op));
+        op.name, place.empty() ? "" : " (" + place + ")", ir::name_of(node.op, node.imm));
   }
 }
 
