@@ -76,6 +76,8 @@ if(STRIDER_EXAMPLES)
   foreach(source IN LISTS example_sources)
     get_filename_component(name ${source} NAME_WE)
     add_test(NAME example_${name} COMMAND examples_${name})
+    add_test(NAME example_${name}_interpreted COMMAND examples_${name})
+    set_tests_properties(example_${name}_interpreted PROPERTIES ENVIRONMENT "STRIDER_BACKEND=interp;STRIDER_LINTS=masked,overflow")
   endforeach()
 endif()
 add_test(NAME exported_symbols

@@ -16,7 +16,7 @@ inline const st::Kernel& layer_norm() {
     auto row = tl::program_id(0).to(st::i64);
     auto j = tl::arange(0, BLOCK);
     auto inside = j < columns;
-    auto v = tl::load(x + row * x_stride + j, inside).to(st::f32);
+    auto v = tl::load(x + row * x_stride + j, inside, 0).to(st::f32);
     auto centred = tl::where(inside, v - tl::sum(v) / columns.to(st::f32), 0.0f);
     auto variance = tl::sum(centred * centred) / columns.to(st::f32);
     auto w = tl::load(weight + j, inside).to(st::f32), b = tl::load(bias + j, inside).to(st::f32);

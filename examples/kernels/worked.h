@@ -11,6 +11,7 @@
 
 #include "kernels/abs.h"
 #include "kernels/clip.h"
+#include "kernels/dropout.h"
 #include "kernels/gelu.h"
 #include "kernels/huber.h"
 #include "kernels/l1_norm.h"
@@ -47,7 +48,8 @@ struct Worked {
 
 namespace detail {
 
-constexpr double kClipLimit = 0.75, kNormLimit = 1.0, kDelta = 0.5, kEpsilon = 1e-5;
+constexpr double kClipLimit = 0.75, kNormLimit = 1.0, kDelta = 0.5, kEpsilon = 1e-5, kDropped = 0.25;
+constexpr int64_t kSeed = 1234;
 
 inline st::Tensor random(const st::Dims& shape, const st::TensorOptions& options, uint64_t seed) {
   return st::randn(shape, {options.dtype, "cpu"}, seed).to(options.device);
@@ -213,6 +215,33 @@ inline Call layer_norm(const Size& size, const st::TensorOptions& options) {
   return call;
 }
 
+/// The first of the four words that Philox 4x32 gives for element i, as a number in [0, 1): by 64-bit integers, for reference.
+inline float philox(uint64_t seed, uint64_t i) {
+  uint32_t c[4] = {static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), 0, 0};
+  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    uint64_t a = uint64_t{0xD2511F53} * c[0], b = uint64_t{0xCD9E8D57} * c[2];
+    uint32_t next[4] = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ key[0], static_cast<uint32_t>(b),
+                        static_cast<uint32_t>(a >> 32) ^ c[3] ^ key[1], static_cast<uint32_t>(a)};
+    std::copy(next, next + 4, c);
+    key[0] += 0x9E3779B9, key[1] += 0xBB67AE85;
+  }
+  auto word = static_cast<int32_t>(c[0]);
+  return static_cast<float>(word < 0 ? -word - 1 : word) * 4.6566127342e-10f;
+}
+
+inline Call dropout(const Size& size, const st::TensorOptions& options) {
+  Call call = on_vectors(1, size, options, [](const auto& in, const auto& out, const Size& s) {
+    worked::dropout()[s.programs()](in[0], out, kDropped, kSeed, s.elements(), {{"BLOCK", s.block}});
+  }, [](double x, double) { return x; });
+  call.expected = [x = call.inputs[0]] {
+    Doubles all = doubles(x);
+    for (size_t i = 0; i < all.size(); ++i) all[i] = philox(kSeed, i) > kDropped ? all[i] / (1 - kDropped) : 0;
+    return all;
+  };
+  return call;
+}
+
 }  // namespace detail
 
 inline constexpr Worked kAll[] = {
@@ -227,6 +256,7 @@ inline constexpr Worked kAll[] = {
     {"l1_norm_two_phase", "sum of |x|, parts first", false, detail::l1_norm_in_two_phases},
     {"softmax", "softmax of each row", true, detail::softmax},
     {"layer_norm", "layer normalisation of each row", true, detail::layer_norm},
+    {"dropout", "dropout by counter-based random numbers", false, detail::dropout},
 };
 
 }  // namespace worked

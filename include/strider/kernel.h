@@ -22,6 +22,7 @@
 #include <strider/argument.h>
 #include <strider/interpret.h>
 #include <strider/prepared.h>
+#include <strider/taps.h>
 #include <strider/tile.h>
 
 namespace strider {
@@ -79,7 +80,7 @@ template <class... P>
 struct Signature {
   static std::vector<ParamDecl> declare() { return {Param<std::decay_t<P>>::declare()...}; }
   template <class F, size_t... I>
-  static void call(const F& f, std::span<const Value> values, std::index_sequence<I...>) {
+  static void call(const F& f, [[maybe_unused]] std::span<const Value> values, std::index_sequence<I...>) {
     f(Param<std::decay_t<P>>::bind(values[I])...);
   }
   template <class F>
@@ -101,6 +102,13 @@ auto signature() {
     static_assert(HasOneSignature<F>, "a kernel's lambda names the types of its parameters: tl::Ptr<float> x, not auto x");
     return decltype(signature_of(&F::operator()))();
   }
+}
+
+/// Function pointers and std::function may hold nothing.
+template <class F>
+bool has_body(const F& f) {
+  if constexpr (std::is_pointer_v<F> || requires { f.target_type(); }) return static_cast<bool>(f);
+  else return true;
 }
 
 }  // namespace detail
@@ -145,7 +153,8 @@ class Kernel {
   /// The kernel on a grid, to be called with its arguments. Constants come last as a list of names and values, or stand at
   /// their place among the arguments; a kernel with a single constant may call it by any name.
   inline Launcher operator[](LaunchGrid grid) const;
-  STRIDER_API void launch(const LaunchGrid& grid, std::span<const Argument> arguments) const;
+  /// With `taps`, what tl::tap names in the kernel is read back into it.
+  STRIDER_API void launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps = nullptr) const;
   void launch(const LaunchGrid& grid, std::initializer_list<Argument> arguments) const {
     launch(grid, std::span(arguments.begin(), arguments.size()));
   }
@@ -164,6 +173,12 @@ class Kernel::Launcher {
  public:
   Launcher(const Kernel& kernel, LaunchGrid grid) : kernel_(kernel), grid_(std::move(grid)) {}
 
+  /// The launch leaves the values of tl::tap in `taps`.
+  Launcher taps(Taps& taps) const {
+    Launcher other = *this;
+    other.taps_ = &taps;
+    return other;
+  }
   /// The same launch in the interpreter, which checks every access: strider/interpret.h. User errors: a tensor is not on the CPU,
   /// and what the interpreter finds.
   Launcher interpreted(const Interpretation& how = {}) const {
@@ -206,9 +221,9 @@ class Kernel::Launcher {
     return list.first(count);
   }
   void launch(std::span<const Argument> arguments) const {
-    if (!how_) return kernel_.launch(grid_, arguments);
+    if (!how_) return kernel_.launch(grid_, arguments, taps_);
     Interpreted scope(*how_);
-    kernel_.launch(grid_, arguments);
+    kernel_.launch(grid_, arguments, taps_);
   }
   PreparedCall prepare_all(std::span<const Argument> arguments) const {
     if (!how_) return kernel_.prepare(grid_, arguments);
@@ -218,17 +233,18 @@ class Kernel::Launcher {
 
   const Kernel& kernel_;
   LaunchGrid grid_;
+  Taps* taps_ = nullptr;
   std::optional<Interpretation> how_;
 };
 
 inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*this, std::move(grid)}; }
 
-/// A kernel from a C++ function or lambda whose parameters say what it takes.
+/// A kernel from a C++ function or lambda whose parameters say what it takes. A user error if it is a null pointer.
 template <class F>
 Kernel kernel(std::string_view name, F f, const KernelOptions& options = {}) {
   auto signature = detail::signature<F>();
-  detail::KernelDecl decl{std::string(name), signature.declare(),
-                          [f, signature](std::span<const Value> values) { signature.call(f, values); }};
+  detail::KernelDecl decl{std::string(name), signature.declare(), {}};
+  if (detail::has_body(f)) decl.body = [f, signature](std::span<const Value> values) { signature.call(f, values); };
   for (size_t k = 0; k < decl.params.size() && k < options.names.size(); ++k)
     if (!options.names[k].empty()) decl.params[k].name = options.names[k];
   return Kernel(std::move(decl));

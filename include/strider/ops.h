@@ -29,6 +29,7 @@ struct LibraryOperator {
   PreparedCall prepare(const A&... arguments) const {
     return get().prepare(arguments...);
   }
+  auto interpreted(const Interpretation& how = {}) const { return get().interpreted(how); }
 };
 
 namespace schemas {

@@ -23,12 +23,27 @@
 #include <utility>
 #include <vector>
 
+#include <strider/effects.h>
+#include <strider/random.h>
 #include <strider/value.h>
 
 namespace strider {
 inline namespace v0 {
 
 namespace detail {
+
+/// While it lives, integer operations of the current trace may wrap.
+class Wrapping {
+ public:
+  STRIDER_API Wrapping();
+  STRIDER_API ~Wrapping();
+  Wrapping(const Wrapping&) = delete;
+  Wrapping& operator=(const Wrapping&) = delete;
+
+ private:
+  void* trace_;
+  bool before_;
+};
 
 using Values = std::vector<Value>;
 using Body = std::function<Values(const Values&)>;
@@ -116,6 +131,17 @@ Value arange(const auto&, const V& end) {
   static_assert(detail::never<V>, "the size of a tile is fixed when the kernel compiles: make it a tl::Constexpr");
   return end;
 }
+/// The same for shapes of run-time values.
+template <class T = void, std::derived_from<Value> V>
+Value zeros(std::initializer_list<V>, const auto&...) {
+  static_assert(detail::never<V>, "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr");
+  return {};
+}
+template <class T = void, std::derived_from<Value> V>
+Value full(std::initializer_list<V>, const auto&...) {
+  static_assert(detail::never<V>, "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr");
+  return {};
+}
 
 STRIDER_API Value full(const Dims& shape, const Operand& value, DType dtype);
 STRIDER_API Value zeros(const Dims& shape, DType dtype, Place where = Place::current());
@@ -199,8 +225,67 @@ STRIDER_API Value load(const Pointer& p, const Value& mask = {}, const Value& ot
 /// Writes the elements; a lane whose mask is false writes nothing. A value is widened to the pointer's dtype where nothing
 /// can be lost; else say what is meant with .to().
 STRIDER_API void store(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
-/// Adds to memory, each lane as one indivisible step in no stated order, and gives the old elements.
+
+// ---- atomics. Each lane changes its element in one indivisible step, in no stated order, and gets the old element; a lane whose
+// mask is false touches no memory and gets zero. Pointer, value and mask may be scalars or tiles; the last two are broadcast to
+// the pointer, and the value is widened as for store. They are relaxed: they order no other access, so no lock is built of them.
+// Programs that touch an element by atomics alone do not race. A user error names a dtype that the kind does not take.
+
+/// old + value: integers, which wrap, and floats, whose sum depends on the order.
 STRIDER_API Value atomic_add(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// The larger or smaller one: integers and floats, by the rules of `maximum` and `minimum`: NaN stays, -0 is below +0.
+STRIDER_API Value atomic_max(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+STRIDER_API Value atomic_min(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// Bit by bit: integers and bool.
+STRIDER_API Value atomic_and(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+STRIDER_API Value atomic_or(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+STRIDER_API Value atomic_xor(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// The value in place of the old element: any dtype.
+STRIDER_API Value atomic_xchg(const Pointer& p, const Value& value, const Value& mask = {}, Place where = Place::current());
+/// The value where the old element has the bits of `compare`, else the old element: any dtype. Bits: a NaN equals itself, -0
+/// and +0 differ; of bools, truth.
+STRIDER_API Value atomic_cas(const Pointer& p, const Value& compare, const Value& value, const Value& mask = {},
+                             Place where = Place::current());
+
+// ---- hints: promises that change no result. The tile interpreter reports a broken one as misuse; elsewhere it has no meaning.
+
+/// The condition, a scalar or a tile of bool, holds (in every lane).
+STRIDER_API void assume(const Operand& condition);
+/// The first element of every run of consecutive ones along an axis is a multiple of that axis' number; of pointers, in bytes.
+/// Integers and pointers; one number for each axis, one for a scalar. Gives x. Lowering uses it for scalars: their divisibility
+/// and alignment.
+STRIDER_API Value multiple_of(const Operand& x, const Dims& numbers);
+/// Along each axis, every n elements, from a multiple of n on, are consecutive.
+STRIDER_API Value max_contiguous(const Operand& x, const Dims& numbers);
+/// Along each axis, every n elements, from a multiple of n on, are equal: any dtype.
+STRIDER_API Value max_constancy(const Operand& x, const Dims& numbers);
+inline Value multiple_of(const Operand& x, int64_t n) { return multiple_of(x, Dims{n}); }
+inline Value max_contiguous(const Operand& x, int64_t n) { return max_contiguous(x, Dims{n}); }
+inline Value max_constancy(const Operand& x, int64_t n) { return max_constancy(x, Dims{n}); }
+template <std::derived_from<Pointer> P>
+P multiple_of(const P& p, int64_t n, Place where = Place::current()) {
+  return P(multiple_of(Operand(p.raw(), where), Dims{n}));
+}
+template <std::derived_from<Pointer> P>
+P max_contiguous(const P& p, int64_t n, Place where = Place::current()) {
+  return P(max_contiguous(Operand(p.raw(), where), Dims{n}));
+}
+
+/// What is no pointer does not compile.
+template <std::convertible_to<Value> V>
+Value load(const V& p, const Value& = {}, const Value& = {}) {
+  static_assert(detail::never<V>, "load takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+  return p;
+}
+template <std::convertible_to<Value> V>
+void store(const V&, const Value&, const Value& = {}) {
+  static_assert(detail::never<V>, "store takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+}
+template <std::convertible_to<Value> V>
+Value atomic_add(const V& p, const Value&, const Value& = {}) {
+  static_assert(detail::never<V>, "atomic_add takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i");
+  return p;
+}
 
 STRIDER_API Pointer where(const Operand& condition, const Pointer& a, const Pointer& b);
 
@@ -456,6 +541,14 @@ std::array<Value, N> associative_scan(const std::array<Value, N>& tiles, int axi
                                       Place where = Place::current()) {
   return detail::first_of<N>(
       detail::trace_scan({tiles.begin(), tiles.end()}, axis, reverse, detail::pairwise<N>(combine), where));
+}
+
+/// What `f` returns; integer operations that it writes wrap on purpose (hashes, random numbers), and the interpreter's lint of overflow
+/// leaves them alone.
+template <class F>
+auto wrapping(const F& f) {
+  detail::Wrapping scope;
+  return f();
 }
 
 // Everything of strider/value.h under its name here, too.

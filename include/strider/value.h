@@ -24,6 +24,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <source_location>
 #include <type_traits>
 
@@ -96,6 +97,13 @@ concept StaticInt = std::integral<T> || std::derived_from<T, tl::Constexpr>;
 namespace tl {
 /// One axis of a subscript: `x[{colon, newaxis}]` is NumPy's x[:, None].
 enum Axis : uint8_t { colon, newaxis };
+/// A subscript, and where it was written.
+struct Subscript {
+  Subscript(std::initializer_list<Axis> list, std::source_location place = std::source_location::current())
+      : axes(list), where(place) {}
+  std::initializer_list<Axis> axes;  // lives as long as the subscript's expression
+  std::source_location where;
+};
 }  // namespace tl
 
 class Value {
@@ -118,8 +126,8 @@ class Value {
   Value to(std::source_location where = std::source_location::current()) const {
     return to(dtype_of<T>, where);
   }
-  /// Axes of size 1 inserted at each `newaxis`; axes that are not named stay.
-  STRIDER_API Value operator[](std::initializer_list<tl::Axis> axes) const;
+  /// Axes of size 1 inserted at each `newaxis`; axes that are not named stay. A user error for more colons than axes.
+  STRIDER_API Value operator[](const tl::Subscript& subscript) const;
   const detail::Handle& handle() const { return handle_; }
 
   friend Value operator+(const Operand& a, const Operand& b) { return detail::apply(detail::OpId::Add, a, b); }

@@ -281,7 +281,12 @@ Value Builder::load(Value pointer, Value mask, Value other, int64_t access) {
 void Builder::store(Value pointer, Value value, Value mask, int64_t access) {
   emit(Op::Store, present({pointer, value, mask}), access);
 }
-Value Builder::atomic_add(Value pointer, Value value, Value mask) { return emit(Op::AtomicAdd, present({pointer, value, mask})); }
+Value Builder::atomic(AtomicKind kind, Value pointer, Value value, Value mask) {
+  return emit(Op::Atomic, present({pointer, value, mask}), static_cast<int64_t>(kind));
+}
+Value Builder::atomic_cas(Value pointer, Value compare, Value value, Value mask) {
+  return emit(Op::Atomic, present({pointer, value, compare, mask}), static_cast<int64_t>(AtomicKind::CompareExchange));
+}
 
 // --- lane form
 

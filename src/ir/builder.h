@@ -57,7 +57,13 @@ class Builder {
   // --- memory; an invalid mask or other means none
   Value load(Value pointer, Value mask = {}, Value other = {}, int64_t access = 0);
   void store(Value pointer, Value value, Value mask = {}, int64_t access = 0);
-  Value atomic_add(Value pointer, Value value, Value mask = {});
+  Value atomic(AtomicKind kind, Value pointer, Value value, Value mask = {});
+  Value atomic_add(Value pointer, Value value, Value mask = {}) { return atomic(AtomicKind::Add, pointer, value, mask); }
+  Value atomic_cas(Value pointer, Value compare, Value value, Value mask = {});
+
+  // --- hints
+  Value hint(const HintFact& fact, Value a) { return emit(Op::Hint, {a}, fact.imm()); }
+  void assume(Value condition) { emit(Op::Assume, {condition}); }
 
   // --- control flow; the callbacks write the region and return what it yields
   using Values = std::vector<Value>;
@@ -95,6 +101,7 @@ class Builder {
   void begin_region(Value owner, int index, std::span<const Type> params);
   void end_region();
   std::span<const Value> region_params() const;  // of the innermost open region
+  std::span<const Value> open_body() const { return function_.region(open_.back()).body; }  // what was written there so far
   Value result(Value owner, int index, const Type& type);
   void yield(std::span<const Value> values);
 

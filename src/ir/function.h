@@ -36,6 +36,7 @@ enum NodeFlags : uint8_t {
   kStaged = 1 << 4,       // read by others along its first axis rather than its last (pass/stage)
   kLikely = 1 << 5,       // if: the first region is what runs nearly always; the second should be small rather than fast
                           // where: the first choice is what nearly all lanes take; the second is costly
+  kMayWrap = 1 << 6,      // an integer operation that its writer lets wrap: no lint of overflow
   kAsWritten = 1 << 7,    // the user's own integer operation, for the lint of overflow; in programs that are only interpreted
 };
 

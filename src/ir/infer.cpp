@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "ir/promote.h"
 
 namespace strider::ir {
 namespace {
@@ -84,6 +87,29 @@ void check_convert(Op op, const Type& from, const Type& to) {
   if (op == Op::Cast && from.space != to.space) mismatch(op, {{from, to}}, "a value, not a pointer");
 }
 
+/// The index has the shape of the result, which differs from that of the tile along the axis only.
+void check_gather(std::span<const Type> operands, const Type& to, int64_t axis) {
+  const Type &from = operands[0], &index = operands[1];
+  bool fits = index.dtype == DType::I32 && !index.is_pointer() && index.shape == to.shape && from.shape.rank() == to.shape.rank();
+  if (axis < 0 || axis >= from.shape.rank())
+    user_error("gather: axis {} is out of range for a tile of shape {}", axis, to_string(from.shape));
+  for (int k = 0; fits && k < to.shape.rank(); ++k) fits = k == axis || from.shape[k] == to.shape[k];
+  if (!fits) mismatch(Op::Gather, operands, "a tile, and i32 indices of its shape but for the axis");
+}
+
+void check_dot(std::span<const Type> operands) {
+  const Type &c = operands[0], &a = operands[1], &b = operands[2];
+  bool fits = a.dtype == b.dtype && widens(a.dtype, c.dtype) && (is_integer(c) || is_real(c)) && size_of(c.dtype) >= 4;
+  for (const Type& t : operands) fits = fits && t.shape.rank() == 2 && !t.is_pointer();
+  fits = fits && a.shape[0] == c.shape[0] && b.shape[1] == c.shape[1] && a.shape[1] == b.shape[0];
+  if (!fits) mismatch(Op::Dot, operands, "tiles [m, n] of 32 or 64 bits, [m, k] and [k, n] of one dtype that it holds");
+}
+
+void check_histogram(std::span<const Type> operands, const Type& to) {
+  if (operands[0].dtype == DType::I32 && !operands[0].is_pointer() && to.dtype == DType::I32 && to.shape.rank() == 1) return;
+  mismatch(Op::Histogram, operands, "an i32 tile");
+}
+
 bool broadcasts_to(const Shape& from, const Shape& to) {
   if (from.rank() == 0) return true;
   if (from.rank() != to.rank()) return false;
@@ -99,39 +125,36 @@ void check_shapes(Op op, const Type& from, const Type& to) {
     user_error("reshape: {} has {} elements, {} has {}", to_string(from.shape), from.elements(), to_string(to.shape), to.elements());
 }
 
-/// The index has the shape of the result, which differs from that of the tile along the axis only.
-void check_gather(std::span<const Type> operands, const Type& to, int64_t axis) {
-  const Type &from = operands[0], &index = operands[1];
-  bool fits = index.dtype == DType::I32 && !index.is_pointer() && index.shape == to.shape && from.shape.rank() == to.shape.rank();
-  if (axis < 0 || axis >= from.shape.rank())
-    user_error("gather: axis {} is out of range for a tile of shape {}", axis, to_string(from.shape));
-  for (int k = 0; fits && k < to.shape.rank(); ++k) fits = k == axis || from.shape[k] == to.shape[k];
-  if (!fits) mismatch(Op::Gather, operands, "a tile, and i32 indices of its shape but for the axis");
+void check_atomic(std::span<const Type> operands, int64_t imm) {
+  DType dtype = operands[0].dtype;
+  if (imm < 0 || imm >= kAtomicKinds) user_error("atomic: there is no kind {}", imm);
+  size_t wanted = is_compare_exchange(Op::Atomic, imm) ? 3 : 2;
+  if (operands.size() < wanted || operands.size() > wanted + 1)
+    user_error("{}: got {} operands, expected {} or {}", kAtomicNames[imm], operands.size(), wanted, wanted + 1);
+  if (atomic_takes(atomic_kind(imm), dtype)) return;
+  user_error("{}: operands {} do not fit, expected {}", kAtomicNames[imm], list(operands), atomic_dtypes(atomic_kind(imm)));
 }
 
-void check_dot(std::span<const Type> operands) {
-  const Type &c = operands[0], &a = operands[1], &b = operands[2];
-  bool fits = a.dtype == c.dtype && b.dtype == c.dtype && (is_integer(c) || is_real(c)) && size_of(c.dtype) >= 4;
-  for (const Type& t : operands) fits = fits && t.shape.rank() == 2 && !t.is_pointer();
-  fits = fits && a.shape[0] == c.shape[0] && b.shape[1] == c.shape[1] && a.shape[1] == b.shape[0];
-  if (!fits) mismatch(Op::Dot, operands, "tiles [m, n], [m, k] and [k, n] of one dtype of 32 or 64 bits");
-}
-
-void check_histogram(std::span<const Type> operands, const Type& to) {
-  if (operands[0].dtype == DType::I32 && !operands[0].is_pointer() && to.dtype == DType::I32 && to.shape.rank() == 1) return;
-  mismatch(Op::Histogram, operands, "an i32 tile");
-}
-
-/// Load, store, atomic_add and the block forms: pointer first, mask of the accessed shape, values of the pointee type.
-void check_memory(Op op, std::span<const Type> operands, const Type& accessed) {
+/// Load, store, atomics and the block forms: pointer first, mask of the accessed shape, values of the pointee type.
+void check_memory(Op op, std::span<const Type> operands, int64_t imm, const Type& accessed) {
   if (!operands[0].is_pointer()) mismatch(op, operands, "a pointer first");
-  bool is_load = op == Op::Load || op == Op::LoadBlock;
-  size_t mask = is_load ? 1 : 2;
-  size_t value = is_load ? 2 : 1;
-  if (value < operands.size() && operands[value] != accessed) mismatch(op, operands, "a value of type " + to_string(accessed));
+  if (op == Op::Atomic) check_atomic(operands, imm);
+  auto mask = static_cast<size_t>(mask_operand(op, imm));
+  for (size_t k = 1; k < operands.size(); ++k)
+    if (k != mask && operands[k] != accessed) mismatch(op, operands, "a value of type " + to_string(accessed));
   if (mask < operands.size() && (!is_bool(operands[mask]) || operands[mask].shape != accessed.shape))
     mismatch(op, operands, "a bool mask of shape " + to_string(accessed.shape));
-  if (op == Op::AtomicAdd && accessed.dtype == DType::Bool) mismatch(op, operands, "a number");
+}
+
+void check_hint(const Type& operand, int64_t imm) {
+  HintFact fact = HintFact::of(imm);
+  if (imm < 0 || static_cast<int>(fact.kind) >= kHintKinds) user_error("hint: there is no kind {}", imm & 15);
+  std::string_view name = kHintNames[static_cast<int>(fact.kind)];
+  if (fact.number < 1) user_error("{}: the number is {}, expected at least 1", name, fact.number);
+  if (fact.axis >= std::max(operand.shape.rank(), 1))
+    user_error("{}: axis {} is out of range for a tile of shape {}", name, fact.axis, to_string(operand.shape));
+  bool counts = operand.is_pointer() || is_int(operand.dtype) || fact.kind == HintKind::MaxConstancy;
+  if (!counts) user_error("{}: the operand is {}, expected integers or pointers", name, to_string(operand));
 }
 
 void check_size(Op op, const Type& t) {
@@ -169,15 +192,33 @@ Type infer(Op op, std::span<const Type> operands, int64_t imm, const Type* asked
   for (const Type& t : operands)
     if (t.is_void) mismatch(op, operands, "values");
   Type result = result_type(op, operands, asked);
-  if (op == Op::Cast || op == Op::Bitcast) check_convert(op, operands[0], result);
-  else if (is_pointwise(op)) check_pointwise(op, operands);
-  if (has(op, Shapes)) check_shapes(op, operands[0], result);
   if (op == Op::Gather) check_gather(operands, result, imm);
   if (op == Op::Dot) check_dot(operands);
   if (op == Op::Histogram) check_histogram(operands, result);
-  if (has(op, Reads | Writes)) check_memory(op, operands, accessed_type(op, operands, asked));
+  if (op == Op::Cast || op == Op::Bitcast) check_convert(op, operands[0], result);
+  else if (is_pointwise(op)) check_pointwise(op, operands);
+  if (has(op, Shapes)) check_shapes(op, operands[0], result);
+  if (has(op, Reads | Writes)) check_memory(op, operands, imm, accessed_type(op, operands, asked));
+  if (op == Op::Hint) check_hint(operands[0], imm);
+  if (op == Op::Assume && !is_bool(operands[0])) mismatch(op, operands, "a bool");
   check_size(op, result);
   return result;
+}
+
+bool atomic_takes(AtomicKind kind, DType dtype) {
+  switch (kind) {
+    case AtomicKind::Add:
+    case AtomicKind::Max:
+    case AtomicKind::Min: return dtype != DType::Bool;
+    case AtomicKind::And:
+    case AtomicKind::Or:
+    case AtomicKind::Xor: return !is_float(dtype);
+    default: return true;
+  }
+}
+
+std::string_view atomic_dtypes(AtomicKind kind) {
+  return !atomic_takes(kind, DType::Bool) ? "integers or floats" : atomic_takes(kind, DType::F32) ? "any dtype" : "integers or bool";
 }
 
 void check_axis(std::string_view what, const Shape& shape, int axis) {

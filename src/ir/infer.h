@@ -19,4 +19,8 @@ void check_regions(const Function& f, Value owner);
 /// Throws a user error unless 0 <= axis < rank.
 void check_axis(std::string_view what, const Shape& shape, int axis);
 
+/// Whether an atomic of this kind works on elements of this dtype, and in words on which ones it does.
+bool atomic_takes(AtomicKind kind, DType dtype);
+std::string_view atomic_dtypes(AtomicKind kind);
+
 }  // namespace strider::ir

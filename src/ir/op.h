@@ -56,7 +56,39 @@ constexpr std::optional<Op> op_named(std::string_view text) {
   return std::nullopt;
 }
 
-/// Bits of `imm` of the memory ops.
+/// What an atomic makes of the old element: `imm` of Op::Atomic.
+enum class AtomicKind : uint8_t { Add, Max, Min, And, Or, Xor, Exchange, CompareExchange };
+inline constexpr std::string_view kAtomicNames[] = {"atomic_add", "atomic_max", "atomic_min",  "atomic_and",
+                                                    "atomic_or",  "atomic_xor", "atomic_xchg", "atomic_cas"};
+inline constexpr int kAtomicKinds = static_cast<int>(sizeof(kAtomicNames) / sizeof(kAtomicNames[0]));
+constexpr AtomicKind atomic_kind(int64_t imm) { return static_cast<AtomicKind>(imm); }
+constexpr bool is_compare_exchange(Op op, int64_t imm) { return op == Op::Atomic && atomic_kind(imm) == AtomicKind::CompareExchange; }
+/// The name in text: that of an atomic says its kind.
+constexpr std::string_view name_of(Op op, int64_t imm) {
+  return op == Op::Atomic && imm >= 0 && imm < kAtomicKinds ? kAtomicNames[imm] : name_of(op);
+}
+/// Which operand of a memory op is its mask, if it has one.
+constexpr int mask_operand(Op op, int64_t imm) {
+  return op == Op::Load || op == Op::LoadBlock ? 1 : is_compare_exchange(op, imm) ? 3 : 2;
+}
+
+/// What a hint says of its operand along an axis (0 of a scalar), with a number n:
+///   MultipleOf    the first element of every run of consecutive ones is a multiple of n; pointers: in bytes
+///   MaxContiguous every n elements from a multiple of n on are consecutive
+///   MaxConstancy  every n elements from a multiple of n on are equal
+enum class HintKind : uint8_t { MultipleOf, MaxContiguous, MaxConstancy };
+inline constexpr std::string_view kHintNames[] = {"multiple_of", "max_contiguous", "max_constancy"};
+inline constexpr int kHintKinds = static_cast<int>(sizeof(kHintNames) / sizeof(kHintNames[0]));
+/// `imm` of Op::Hint.
+struct HintFact {
+  HintKind kind;
+  int axis;
+  int64_t number;
+  static constexpr HintFact of(int64_t imm) { return {static_cast<HintKind>(imm & 15), static_cast<int>(imm >> 4 & 15), imm >> 8}; }
+  constexpr int64_t imm() const { return static_cast<int64_t>(kind) | int64_t{axis} << 4 | number << 8; }
+};
+
+/// Bits of `imm` of the other memory ops.
 enum Access : int64_t {
   kStreaming = 1 << 0,  // written once and not read soon: bypass the caches where the target can
   kAlignShift = 8,      // bits 8..15: log2 of the known alignment in bytes (load_block, store_block)

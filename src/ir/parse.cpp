@@ -2,6 +2,7 @@
 // Recursive descent, one function per rule of the grammar. Nodes are written as they are read.
 #include "ir/parse.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -68,6 +69,7 @@ class Parser {
   Literal literal();
   void attributes(Statement& s);
   void attribute(Statement& s);
+  void hint(Statement& s, const Token& word);
   void types(Statement& s);
   void simple(Statement& s);
   void with_regions(Statement& s);
@@ -277,7 +279,8 @@ void Parser::literals(Statement& s) {
 
 void Parser::attribute(Statement& s) {
   Token word = lex_.take();
-  bool access = has(s.op, Reads | Writes);
+  bool access = has(s.op, Reads | Writes) && s.op != Op::Atomic;
+  if (s.op == Op::Hint) return hint(s, word);
   if (access && word.text == "streaming") {
     s.imm |= kStreaming;
   } else if (access && word.text == "align") {
@@ -292,6 +295,22 @@ void Parser::attribute(Statement& s) {
   } else {
     lex_.error(word, "{} has no attribute {}", name_of(s.op), describe(word));
   }
+}
+
+/// What a hint says, and the axis of which it says it.
+void Parser::hint(Statement& s, const Token& word) {
+  HintFact fact = HintFact::of(s.imm);
+  lex_.expect("=");
+  if (word.text == "axis") {
+    fact.axis = static_cast<int>(integer(0, kMaxRank - 1));
+  } else {
+    int kind = 0;
+    while (kind < kHintKinds && kHintNames[kind] != word.text) ++kind;
+    if (kind == kHintKinds) lex_.error(word, "{} has no attribute {}", name_of(s.op), describe(word));
+    fact.kind = static_cast<HintKind>(kind);
+    fact.number = integer(1, INT64_MAX >> 8);
+  }
+  s.imm = fact.imm();
 }
 
 void Parser::attributes(Statement& s) {
@@ -414,9 +433,12 @@ void Parser::statement() {
   Statement s;
   left(s);
   s.op_token = lex_.expect(Kind::Identifier, "an op");
-  std::optional<Op> op = op_named(s.op_token.text);
-  if (!op || *op == Op::Param || *op == Op::Result) lex_.error(s.op_token, "unknown op {}", describe(s.op_token));
-  s.op = *op;
+  const std::optional<Op> op = op_named(s.op_token.text);
+  const auto kind = std::ranges::find(kAtomicNames, s.op_token.text) - kAtomicNames;
+  bool is_written_so = op && *op != Op::Param && *op != Op::Result && *op != Op::Atomic;
+  if (!is_written_so && kind == kAtomicKinds) lex_.error(s.op_token, "unknown op {}", describe(s.op_token));
+  s.op = is_written_so ? *op : Op::Atomic;  // of which the name says the kind
+  if (s.op == Op::Atomic) s.imm = kind;
   operands(s);
   literals(s);
   attributes(s);

@@ -89,6 +89,7 @@ class Printer {
   void write_param(int k);
   void write_flags(Value v);
   void write_access(int64_t imm);
+  void write_hint(const HintFact& fact);
   void write_axes(Value v);
   void write_elements(Value v);
   void write_imm(Value v);
@@ -143,6 +144,11 @@ void Printer::write_access(int64_t imm) {
   if (imm & kStreaming) write(" streaming");
 }
 
+void Printer::write_hint(const HintFact& fact) {
+  write(" {}={}", text::hint_name(fact.kind), fact.number);
+  if (fact.axis != 0) write(" axis={}", fact.axis);
+}
+
 void Printer::write_axes(Value v) {
   int64_t imm = f_[v].imm;
   std::vector<int64_t> axes;
@@ -165,6 +171,8 @@ void Printer::write_imm(Value v) {
   if (n.op == Op::Vector || n.op == Op::Shuffle) write_elements(v);
   if (n.op == Op::Trans) return write_axes(v);
   if (n.op == Op::Nest) write(" {}", to_string(n.type.shape));
+  if (n.op == Op::Atomic) return;  // its name says the kind
+  if (n.op == Op::Hint) return write_hint(HintFact::of(n.imm));
   if (has(n.op, Reads | Writes)) return write_access(n.imm);
   if (n.imm != 0 || text::imm_name(n.op) != "imm") write(" {}={}", text::imm_name(n.op), n.imm);
   if (n.op == Op::Alloc && n.aux != 0) write(" offset={}", n.aux);
@@ -196,7 +204,7 @@ void Printer::write_head(Value v, std::span<const Value> results) {
   const Node& n = f_[v];
   write_left(results);
   if (!n.type.is_void) write("{} = ", named(v));
-  write("{}", name_of(n.op));
+  write("{}", name_of(n.op, n.imm));
   for (int k = 0; k < n.operand_count; ++k) write("{}{}", k == 0 ? " " : ", ", named(f_.operand(v, k)));
   write_imm(v);
   write_flags(v);

@@ -539,4 +539,12 @@ void evaluate_lanes(Op op, DType dtype, DType result, const uint64_t* const* arg
   find(op, dtype, result)(args, strides, out, count);
 }
 
+uint64_t evaluate_atomic(AtomicKind kind, DType dtype, uint64_t old, uint64_t value, uint64_t compare) {
+  constexpr Op kOps[] = {Op::Add, Op::Maximum, Op::Minimum, Op::And, Op::Or, Op::Xor};
+  if (kind == AtomicKind::Exchange) return value;
+  if (kind == AtomicKind::CompareExchange) return old == compare ? value : old;
+  const uint64_t args[] = {old, value};
+  return evaluate(kOps[static_cast<int>(kind)], dtype, dtype, args);
+}
+
 }  // namespace strider::ir

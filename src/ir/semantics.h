@@ -28,4 +28,7 @@ uint64_t evaluate(Op op, DType dtype, DType result, const uint64_t* args);
 void evaluate_lanes(Op op, DType dtype, DType result, const uint64_t* const* args, const int* strides, uint64_t* out,
                     size_t count);
 
+/// What an atomic leaves in memory. Maximum and minimum are those of the ops; compare-and-swap compares bits.
+uint64_t evaluate_atomic(AtomicKind kind, DType dtype, uint64_t old, uint64_t value, uint64_t compare);
+
 }  // namespace strider::ir

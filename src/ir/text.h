@@ -24,6 +24,11 @@ constexpr std::string_view imm_name(Op op) {
   return "imm";
 }
 
+constexpr std::string_view hint_name(HintKind kind) {
+  auto index = static_cast<size_t>(kind);
+  return index < static_cast<size_t>(kHintKinds) ? kHintNames[index] : "imm";
+}
+
 /// A bit of Node::flags; `keep` says whether the word `keep` stands before it.
 struct FlagName {
   uint8_t bit;
@@ -37,6 +42,7 @@ inline constexpr FlagName kFlagNames[] = {
     {kNoWrap, false, "no_wrap"},
     {kStaged, false, "staged"},
     {kLikely, false, "likely"},
+    {kMayWrap, false, "may_wrap"},
 };
 
 /// What stands before region k of an op with two of them.

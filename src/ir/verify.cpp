@@ -109,6 +109,9 @@ void access_rule(const Function& f, Value v) {
     user_error("{}: unknown access bits {:#x}", name_of(f[v].op), f[v].imm);
 }
 
+/// Inference has seen its imm.
+void no_rule(const Function&, Value) {}
+
 void block_rule(const Function& f, Value v) {
   access_rule(f, v);
   const Type& pointer = f.type(f.operand(v, 0));
@@ -219,11 +222,11 @@ constexpr Rule kRules[] = {
     {Op::Broadcast, same_element_rule, false}, {Op::ExpandDims, expand_rule, true},  {Op::Reshape, same_element_rule, false},
     {Op::Trans, trans_rule, true},             {Op::Gather, gather_rule, true},
 
-    {Op::Load, access_rule, true},             {Op::Store, access_rule, true},       {Op::AtomicAdd, access_rule, true},
+    {Op::Load, access_rule, true},             {Op::Store, access_rule, true},       {Op::Atomic, no_rule, true},
     {Op::LoadBlock, block_rule, true},         {Op::StoreBlock, block_rule, true},   {Op::Alloc, alloc_rule, true},
 
     {Op::Vector, vector_rule, false},          {Op::Shuffle, shuffle_rule, false},   {Op::Extract, extract_rule, true},
-    {Op::Exchange, exchange_rule, true},
+    {Op::Exchange, exchange_rule, true},       {Op::Hint, no_rule, true},
 
     {Op::Reduce, fold_rule, true},             {Op::Scan, fold_rule, true},          {Op::For, for_rule, false},
     {Op::While, while_rule, false},            {Op::If, if_rule, false},             {Op::Nest, nest_rule, false},
@@ -402,7 +405,7 @@ void Verifier::check_visible(const Region& region, size_t at) {
 void Verifier::check_form(Value v) {
   const Node& n = f_[v];
   if (!(forms_of(n.op) & bit(form_))) refuse(v, "{} does not occur in this form", name_of(n.op));
-  uint8_t promises = kNoWrap | kStaged | kLikely;  // of the program, not of its schedule
+  uint8_t promises = kNoWrap | kStaged | kLikely | kMayWrap;  // of the program, not of its schedule
   if ((n.flags & ~promises) && form_ != Form::Scheduled) refuse(v, "a flag outside scheduled form");
   if (form_ != Form::Lanes) return;
   if (n.op == Op::Broadcast && !f_.type(f_.operand(v, 0)).is_scalar()) refuse(v, "a broadcast of a vector");

@@ -113,7 +113,7 @@ std::vector<Builtin> make_builtins() {
 #include <strider/operators.def>
   for (const Kernel* k : {&worked::vector_add(), &worked::abs(), &worked::identity(), &worked::clip(), &worked::square_sum(),
                           &worked::clip_by_norm(), &worked::huber(), &worked::gelu(), &worked::l1_norm(), &worked::l1_norm_parts(),
-                          &worked::sum_parts(), &worked::softmax(), &worked::layer_norm()})
+                          &worked::sum_parts(), &worked::softmax(), &worked::layer_norm(), &worked::dropout()})
     list.push_back(kernel_builtin(*k));
   return list;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "ir/verify.h"
 #include "pass/barriers.h"
+#include "pass/hints.h"
 #include "pass/index_map.h"
 #include "pass/lanes/lanes.h"
 #include "pass/lanes/layout.h"
@@ -92,7 +93,7 @@ Function lower(const Function& prepared, const Target& target, int threads, cons
   auto show = [&](std::string_view stage, const Function& f) {
     if (watch) watch(stage, f);
   };
-  Function tile = simplify(take_offsets_out(prepared));
+  Function tile = simplify(take_offsets_out(drop_hints(prepared)));
   if (!target.quick) tile = simplify(split(tile));
   show("split", tile);
   tile = stage(tile);

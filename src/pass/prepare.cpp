@@ -41,7 +41,7 @@ ir::Function marked(ir::Function f) {
     const ir::Value v{id};
     const ir::Node& node = f[v];
     if (std::ranges::find(kOps, node.op) == std::end(kOps) || node.type.is_pointer() || !is_int(node.type.dtype)) continue;
-    if (node.flags & ir::kNoWrap || f.type(f.operand(v, 0)).dtype == DType::Bool) continue;
+    if (node.flags & (ir::kNoWrap | ir::kMayWrap) || f.type(f.operand(v, 0)).dtype == DType::Bool) continue;
     f.set_flags(v, node.flags | ir::kAsWritten);
   }
   return f;

@@ -182,7 +182,7 @@ void Planner::settle(Value v) {
 /// Values that nobody may read before the nest that makes them is done: results, and what atomics gave their owner.
 bool Planner::is_complete_only(Value v) const {
   Op op = f_[v].op;
-  return !is_tile(v) || op == Op::Result || op == Op::AtomicAdd || op == Op::Histogram;
+  return !is_tile(v) || op == Op::Result || op == Op::Atomic || op == Op::Histogram;
 }
 
 /// The first step at which `v` can run.

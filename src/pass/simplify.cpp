@@ -70,13 +70,13 @@ void Simplifier::visit(Value v) {
 bool Simplifier::visit_access(Value v) {
   const Node& node = from[v];
   bool loads = node.op == Op::Load || node.op == Op::LoadBlock;
-  size_t mask_at = loads ? 1 : 2;
+  auto mask_at = static_cast<size_t>(mask_operand(node.op, node.imm));
   std::vector<Value> operands = map(from.operands(v));
   int64_t mask;
   if (operands.size() <= mask_at || !constant_int(b.function(), operands[mask_at], &mask)) return false;
   if (mask) set(v, b.emit(node.op, std::span(operands).first(mask_at), node.imm, &node.type));
   else if (loads) set(v, operands.size() > 2 ? operands[2] : b.constant_bits(node.type, 0));
-  else if (node.op == Op::AtomicAdd) return false;
+  else if (node.op == Op::Atomic) return false;
   return changed_ = true;
 }
 

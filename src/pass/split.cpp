@@ -88,8 +88,8 @@ class Masks {
 
  private:
   void collect_guard(Value access) {
-    size_t at = f_[access].op == Op::Load ? 1 : 2;
-    if (at < f_.operands(access).size()) collect_mask(f_.operand(access, static_cast<int>(at)));
+    int at = mask_operand(f_[access].op, f_[access].imm);
+    if (at < f_[access].operand_count) collect_mask(f_.operand(access, at));
   }
   void collect_mask(Value mask);
   void collect_comparison(Value mask);
@@ -169,7 +169,7 @@ std::optional<Value> Splitter::scalar_here(Value v) {
   const Node& n = from[v];
   if (n.op == Op::Constant) return b.constant_bits(n.type.with_shape({}), static_cast<uint64_t>(n.imm));
   if (map(v).valid()) return map(v);
-  bool is_leaf = n.op == Op::ProgramId || n.op == Op::NumPrograms;
+  bool is_leaf = n.op == Op::ProgramId || n.op == Op::NumPrograms || n.op == Op::Hint;
   if (!n.type.is_scalar() || !(is_leaf || is_pointwise(n.op))) return std::nullopt;
   std::vector<Value> operands;
   for (Value o : from.operands(v)) {

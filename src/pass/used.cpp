@@ -7,7 +7,7 @@ using namespace ir;
 
 namespace {
 
-bool has_effect(Op op) { return has(op, Writes) || op == Op::Phase || op == Op::Barrier; }
+bool has_effect(Op op) { return has(op, Writes) || op == Op::Phase || op == Op::Barrier || op == Op::Assume; }
 
 /// Regions whose yields are the carried values: all but the condition of a while.
 int first_carrying_region(Op op) { return op == Op::While ? 1 : 0; }

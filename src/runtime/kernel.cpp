@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
@@ -11,6 +12,7 @@
 #include "pointwise/plan.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
+#include "runtime/effects.h"
 #include "runtime/interpret.h"
 #include "runtime/naming.h"
 #include "runtime/number.h"
@@ -54,11 +56,9 @@ class Binding {
       for (const Constant& c : arguments.back().constants()) bind_constant(front::constant_named(kernel, c.name), c.value);
       arguments = arguments.first(arguments.size() - 1);
     }
-    size_t expected = kernel.params.size() - static_cast<size_t>(std::popcount(bound_));
-    if (arguments.size() != expected) wrong_count(arguments.size(), expected);
-    size_t next = 0;
+    place(arguments);
     for (size_t k = 0; k < kernel.params.size(); ++k)
-      if (!(bound_ >> k & 1)) bind(k, arguments[next++]);
+      if (!(bound_ >> k & 1)) bind(k, *given_[k]);
     find_aliases();
     if (!device_) device_ = &device_named("cpu");
   }
@@ -99,11 +99,46 @@ class Binding {
  private:
   std::string name(size_t param) const { return front::name_of(kernel_, param); }
 
-  [[noreturn]] void wrong_count(size_t found, size_t expected) const {
-    std::string names;
+  /// By name, and the others in order; every parameter that is no bound constant gets one.
+  void place(std::span<const Argument> arguments) {
+    for (const Argument& a : arguments)
+      if (!a.name().empty()) give(parameter_named(a.name()), a);
+    size_t next = 0;
+    for (const Argument& a : arguments) {
+      if (!a.name().empty()) continue;
+      while (next < kernel_.params.size() && (bound_ >> next & 1 || given_[next])) ++next;
+      if (next == kernel_.params.size()) wrong_count(arguments.size());
+      given_[next] = &a;
+    }
+    for (size_t k = 0; k < kernel_.params.size(); ++k) {
+      if (bound_ >> k & 1 || given_[k]) continue;
+      if (kernel_.params[k].kind != ParamKind::Constant) wrong_count(arguments.size());
+      user_error("the constant {} has no value: end the arguments with {{{{\"{}\", value}}}}", name(k), name(k));
+    }
+  }
+
+  void give(size_t param, const Argument& a) {
+    if (given_[param] || bound_ >> param & 1) user_error("argument {} is given twice", name(param));
+    given_[param] = &a;
+  }
+
+  size_t parameter_named(std::string_view wanted) const {
     for (size_t k = 0; k < kernel_.params.size(); ++k)
-      if (!(bound_ >> k & 1)) names += (names.empty() ? "" : ", ") + name(k);
-    user_error("{} arguments given, expected {} ({})", found, expected, names);
+      if (name(k) == wanted) return k;
+    user_error("there is no argument {}; its arguments: {}", wanted, names([](size_t) { return true; }));
+  }
+
+  template <class Wanted>
+  std::string names(Wanted&& wanted) const {
+    std::string text;
+    for (size_t k = 0; k < kernel_.params.size(); ++k)
+      if (wanted(k)) text += (text.empty() ? "" : ", ") + name(k);
+    return text;
+  }
+
+  [[noreturn]] void wrong_count(size_t found) const {
+    size_t expected = kernel_.params.size() - static_cast<size_t>(std::popcount(bound_));
+    user_error("{} arguments given, expected {} ({})", found, expected, names([&](size_t k) { return !(bound_ >> k & 1); }));
   }
 
   void bind_constant(size_t param, int64_t value) {
@@ -184,6 +219,7 @@ class Binding {
   size_t count_ = 0;
   ArgumentFact facts_[kMaxParams];
   const TensorView* views_[kMaxParams] = {};  // of pointers
+  const Argument* given_[kMaxParams] = {};
   Range ranges_[kMaxParams];
   uint64_t slots_[kMaxParams];
 };
@@ -206,12 +242,12 @@ namespace {
 /// What a specialisation is known by.
 struct Specialisation {
   const Device* device;
-  uint64_t as_written;  // it is interpreted as it is written
+  uint64_t variant;  // bit 0: it is interpreted as it is written; above: which taps it has
   ArgumentFact facts[kMaxParams];
   size_t count;
 
-  Specialisation(const Binding& binding, bool written)
-      : device(&binding.device()), as_written(written), count(binding.facts().size()) {
+  Specialisation(const Binding& binding, bool written, uint64_t taps)
+      : device(&binding.device()), variant(taps << 1 | written), count(binding.facts().size()) {
     std::ranges::copy(binding.facts(), facts);
   }
   std::string_view bytes() const { return {reinterpret_cast<const char*>(this), 16 + count * sizeof(ArgumentFact)}; }
@@ -222,38 +258,82 @@ static_assert(offsetof(Specialisation, facts) == 16);
 
 struct Kernel::Impl {
   KernelDecl decl;
-  Cache<Executable> kernels;      // by specialisation
-  Cache<ir::Function> programs;   // the same, to interpret
+  Cache<Executable> kernels;            // by specialisation
+  Cache<front::TracedKernel> programs;  // the same, to interpret
 
-  Executable& kernel(const Binding& binding) {
-    const Specialisation key(binding, false);
+  std::mutex requests_mutex;
+  std::vector<std::vector<std::string>> requests;  // sets of taps that launches asked for
+
+  /// What stands for a set of taps in the key: 0 for none.
+  uint64_t number_of(const front::TapRequest& request) {
+    if (!request.any) return 0;
+    std::lock_guard lock(requests_mutex);
+    auto known = std::find(requests.begin(), requests.end(), request.names);
+    if (known == requests.end()) known = requests.insert(known, request.names);
+    return static_cast<uint64_t>(known - requests.begin()) + 1;
+  }
+
+  std::unique_ptr<Executable> make(const Binding& binding, const front::TapRequest& request) const {
+    front::TracedKernel traced = front::trace_with_effects(decl, binding.facts(), request);
+    auto code = compile(traced.program, binding.device());
+    if (traced.effects.hidden.empty() && !request.any) return code;
+    auto launch = [code = std::shared_ptr(std::move(code))](const Grid& grid, std::span<const uint64_t> slots,
+                                                            std::span<const Tensor>) { code->launch(grid, slots); };
+    return std::make_unique<EffectsExecutable>(decl.name, std::move(traced.effects), binding.device(), launch);
+  }
+
+  Executable& kernel(const Binding& binding, const front::TapRequest& request = {}) {
+    const Specialisation key(binding, false, number_of(request));
     if (Executable* known = kernels.find(key.bytes())) {
       counters().memory_hits.add();
       return *known;
     }
-    return kernels.find_or_make(key.bytes(), [&] { return compile(front::trace_kernel(decl, binding.facts()), binding.device()); });
+    return kernels.find_or_make(key.bytes(), [&] { return make(binding, request); });
   }
 
-  std::shared_ptr<Executable> interpreted(const Binding& binding, const Interpretation& how) {
+  std::shared_ptr<Executable> interpreted(const Binding& binding, const Interpretation& how, const front::TapRequest& request = {}) {
     check_interpretable(binding.device());
-    const Specialisation key(binding, how.overflow);
-    const ir::Function& program = programs.find_or_make(
-        key.bytes(), [&] { return prepare_to_interpret(front::trace_kernel(decl, binding.facts()), how); });
-    return std::make_shared<InterpretedLaunch>("kernel", program, binding.tensors(), how);
+    const Specialisation key(binding, how.overflow, number_of(request));
+    const front::TracedKernel& kernel = programs.find_or_make(key.bytes(), [&] {
+      front::TracedKernel traced = front::trace_with_effects(decl, binding.facts(), request);
+      traced.program = std::move(*prepare_to_interpret(traced.program, how));
+      return std::make_unique<front::TracedKernel>(std::move(traced));
+    });
+    if (kernel.effects.hidden.empty() && !request.any)
+      return std::make_shared<InterpretedLaunch>("kernel", kernel.program, binding.tensors(), how);
+    auto launch = [&program = kernel.program, given = binding.tensors(), visible = binding.slots().size(), how](
+                      const Grid& grid, std::span<const uint64_t> slots, std::span<const Tensor> hidden) {
+      std::vector<TensorArgument> tensors = given;
+      for (size_t k = 0; k < hidden.size(); ++k)
+        tensors.push_back(tensor_argument(visible + k, hidden[k].data(), hidden[k].dtype(), hidden[k].shape(), hidden[k].strides()));
+      InterpretedLaunch("kernel", program, std::move(tensors), how).launch(grid, slots);
+    };
+    return std::make_shared<EffectsExecutable>(decl.name, kernel.effects, binding.device(), launch);
   }
 };
 
-Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) { impl_->decl = std::move(declaration); }
+Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) {
+  if (!declaration.body) user_error("kernel {}: its body is a null pointer, expected a function", declaration.name);
+  impl_->decl = std::move(declaration);
+}
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
 
-void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments) const {
+void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps) const {
   naming("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
-    Grid size = checked_grid(grid.resolve(binding.constants(constants)));
-    if (const Interpretation* how = interpretation()) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
-    impl_->kernel(binding).launch(size, binding.slots());
+    Dims sizes = grid.resolve(binding.constants(constants));
+    Grid size = checked_grid(sizes);
+    const Interpretation* how = interpretation();
+    if (!taps && how) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
+    if (!taps) return impl_->kernel(binding).launch(size, binding.slots());
+    taps->values_.clear();
+    const front::TapRequest request{true, taps->wanted_};
+    auto interpreted = how ? impl_->interpreted(binding, *how, request) : nullptr;
+    auto& executable = static_cast<EffectsExecutable&>(interpreted ? *interpreted : impl_->kernel(binding, request));
+    executable.check_taps(taps->wanted_);
+    taps->values_ = executable.launch_and_tap(size, sizes.rank(), binding.slots());
   });
 }
 

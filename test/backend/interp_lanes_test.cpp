@@ -204,7 +204,7 @@ std::string race_of(Op first, Op second, Space space) {
     when(b, b.binary(Op::Eq, id, b.i32(k)), [&] {
       if (ops[k] == Op::Load) b.load(word);
       if (ops[k] == Op::Store) b.store(word, b.i32(k + 1));
-      if (ops[k] == Op::AtomicAdd) b.atomic_add(word, b.i32(1));
+      if (ops[k] == Op::Atomic) b.atomic_add(word, b.i32(1));
     });
   std::vector<int32_t> x_data(1);
   return Launch().array("x", x_data).run(in_lane_form(b, 3, 4));
@@ -212,8 +212,8 @@ std::string race_of(Op first, Op second, Space space) {
 
 TEST(LaneInterpreterReports, ThreadsRaceUnlessBothLoadOrBothAreAtomic) {
   for (Space space : {Space::Shared, Space::Global})
-    for (Op first : {Op::Load, Op::Store, Op::AtomicAdd})
-      for (Op second : {Op::Load, Op::Store, Op::AtomicAdd}) {
+    for (Op first : {Op::Load, Op::Store, Op::Atomic})
+      for (Op second : {Op::Load, Op::Store, Op::Atomic}) {
         const bool fine = first == second && first != Op::Store;
         EXPECT_EQ(race_of(first, second, space).empty(), fine) << name_of(first) << " " << name_of(second);
       }

@@ -127,7 +127,7 @@ std::string race_of(Op first, Op second) {
   const auto act = [&](Op op) {
     if (op == Op::Load) b.load(x);
     if (op == Op::Store) b.store(x, b.i32(1));
-    if (op == Op::AtomicAdd) b.atomic_add(x, b.i32(1));
+    if (op == Op::Atomic) b.atomic_add(x, b.i32(1));
     return Values{};
   };
   b.if_else(b.binary(Op::Eq, b.program_id(0), b.i32(0)), [&](Params) { return act(first); }, [&](Params) { return act(second); });
@@ -136,8 +136,8 @@ std::string race_of(Op first, Op second) {
 }
 
 TEST(TileInterpreterReports, ProgramsRaceUnlessBothLoadOrBothAreAtomic) {
-  for (Op first : {Op::Load, Op::Store, Op::AtomicAdd})
-    for (Op second : {Op::Load, Op::Store, Op::AtomicAdd}) {
+  for (Op first : {Op::Load, Op::Store, Op::Atomic})
+    for (Op second : {Op::Load, Op::Store, Op::Atomic}) {
       const bool fine = first == second && first != Op::Store;
       EXPECT_EQ(race_of(first, second).empty(), fine) << name_of(first) << " " << name_of(second);
     }

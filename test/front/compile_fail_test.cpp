@@ -60,7 +60,13 @@ TEST_F(CompileFail, EachMistakeIsExplained) {
       {"tl::arange(0, n);", "the size of a tile is fixed when the kernel compiles: make it a tl::Constexpr"},
       {"st::kernel(\"k\", [](float eps) {});", "a kernel takes pointers (tl::Ptr<float>), numbers (tl::i64, tl::f32, ...)"},
       {"st::kernel(\"k\", [](auto p) {});", "names the types of its parameters: tl::Ptr<float> x, not auto x"},
-      {"tl::load(1.0f);", "tl::Pointer"},
+      {"tl::load(1.0f);", "load takes a pointer: a parameter tl::Ptr<float> x of the kernel, moved by offsets: x + i"},
+      {"tl::load(n);", "load takes a pointer: a parameter tl::Ptr<float> x"},
+      {"tl::store(tile, 1.0f);", "store takes a pointer: a parameter tl::Ptr<float> x"},
+      {"tl::atomic_add(n, 1);", "atomic_add takes a pointer: a parameter tl::Ptr<float> x"},
+      {"tl::zeros<float>({n});", "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr"},
+      {"tl::full({n, n}, 1.0f, st::f32);", "the shape of a tile is fixed when the kernel compiles: make its sizes tl::Constexpr"},
+      {"for (auto k : tl::static_range(0, n)) (void)k;", "the bounds of static_range are constants (tl::Constexpr); tl::range takes run-time ones"},
       {"auto y = x * 2;", "no match for"},
   });
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes in kernels: each error names the kernel, the line where it was written, and what to write instead.
+#include <strider/strider.h>
+
 #include "front/run_kernel.h"
 
 namespace st = strider;
@@ -26,26 +28,27 @@ TEST(KernelErrors, NameTheLineAndTheRemedy) {
   EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<float> x, tl::i32 n) { (void)(x + n / 2); }),
                       "a pointer is moved by f32, expected an integer");
   EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::Ptr<float> x, tl::f64 v) { tl::store(x, v); }),
-                      "the value is f64, the pointer is *f32: convert it with .to(st::f32)");
+                      "store: the value is f64, the pointer is *f32: convert it with .to(st::f32)");
   EXPECT_KERNEL_ERROR(line + 5, kernel_error([](tl::Ptr<int> x) { tl::store(x, 0.5); }), "the literal 0.5 does not fit i32");
   EXPECT_KERNEL_ERROR(line + 6, kernel_error([](tl::u8 n) { (void)(n + 256); }), "the literal 256 does not fit u8");
   EXPECT_KERNEL_ERROR(line + 7, kernel_error([](tl::u32 n) { (void)(n > -1); }), "the literal -1 does not fit u32");
   EXPECT_KERNEL_ERROR(line + 8, kernel_error([](tl::Ptr<int> x) { (void)(x + tl::zeros<float>({4})); }),
                       "a pointer is moved by f32, expected an integer");
   EXPECT_KERNEL_ERROR(line + 10, kernel_error([](tl::Ptr<int> x) { (void)tl::load(x, tl::arange(0, 4)); }),
-                      "the mask is i32[4], expected bool");
+                      "load: the mask is i32[4], expected bool, as a comparison gives it");
   EXPECT_KERNEL_ERROR(line + 12, kernel_error([](tl::Ptr<int> x) { tl::store(x, tl::arange(0, 4)); }),
-                      "the value has shape [4], the pointer []: a value broadcasts to its pointer");
+                      "store: the value has shape [4], the pointer []: a value broadcasts to its pointer");
   EXPECT_KERNEL_ERROR(line + 14, kernel_error([](tl::Ptr<int>) { (void)(tl::arange(0, 4) + tl::arange(0, 3)); }),
-                      "tiles of shapes [4] and [3] do not broadcast");
-  EXPECT_KERNEL_ERROR(line + 16, kernel_error([](tl::Ptr<int>) { (void)tl::sqrt(tl::arange(0, 4)); }),
+                      "add: tiles of shapes [4] and [3] do not broadcast: counted from the last axis, sizes must agree or be 1; "
+                      "x[{tl::colon, tl::newaxis}] adds an axis of size 1");
+  EXPECT_KERNEL_ERROR(line + 17, kernel_error([](tl::Ptr<int>) { (void)tl::sqrt(tl::arange(0, 4)); }),
                       "sqrt: operands (i32[4]) do not fit, expected floats");
-  EXPECT_KERNEL_ERROR(line + 18, kernel_error([](tl::Ptr<int>) { (void)tl::sum(tl::arange(0, 4), 1); }),
+  EXPECT_KERNEL_ERROR(line + 19, kernel_error([](tl::Ptr<int>) { (void)tl::sum(tl::arange(0, 4), 1); }),
                       "sum: axis 1 is out of range for a tile of shape [4]");
-  EXPECT_KERNEL_ERROR(line + 20, kernel_error([](tl::Ptr<int>) { (void)tl::arange(4, 4); }), "arange(4, 4) is empty");
-  EXPECT_KERNEL_ERROR(line + 21, kernel_error([](tl::Ptr<int>) { (void)tl::program_id(3); }),
+  EXPECT_KERNEL_ERROR(line + 21, kernel_error([](tl::Ptr<int>) { (void)tl::arange(4, 4); }), "arange(4, 4) is empty");
+  EXPECT_KERNEL_ERROR(line + 22, kernel_error([](tl::Ptr<int>) { (void)tl::program_id(3); }),
                       "program_id: axis 3 of the grid, expected 0, 1 or 2");
-  EXPECT_KERNEL_ERROR(line + 23, kernel_error([](tl::i32 n) { (void)tl::where(n, 1, 2); }),
+  EXPECT_KERNEL_ERROR(line + 24, kernel_error([](tl::i32 n) { (void)tl::where(n, 1, 2); }),
                       "where: the condition is i32, expected bool");
 }
 
@@ -68,6 +71,20 @@ TEST(KernelErrors, FoldsAndScans) {
                         (void)tl::reduce(std::array{a, b}, 0, [](auto a, auto b, auto c, auto d) { return std::tuple{a + c, b + d}; });
                       }),
                       "reduce: operands (i32[4], i32[3]) do not fit, expected tiles of one shape");
+}
+
+TEST(KernelErrors, CombineFunctions) {
+  int line = __LINE__;
+  EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { (void)tl::reduce(tl::arange(0, 4), 0, [](auto a, auto b) { return a < b; }); }),
+                      "reduce: combine returns bool as value 0 for a tile of i32; they must agree: convert with .to()");
+  EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::Ptr<int>) {
+                        auto v = tl::arange(0, 4);
+                        (void)tl::associative_scan(std::array{v, v}, 0, [](auto a, auto, auto, auto) { return a; });
+                      }), "associative_scan: combine returns 1 values for 2 tiles");
+  EXPECT_KERNEL_ERROR(line + 7, kernel_error([](tl::Ptr<int>) {
+                        auto v = tl::arange(0, 4);
+                        (void)tl::reduce(v, 0, [&](auto a, auto) { return a + v; });
+                      }), "reduce: combine returns i32[4] as value 0 for a tile of i32");
 }
 
 TEST(KernelErrors, WholeTiles) {
@@ -150,7 +167,75 @@ TEST(KernelErrors, ValuesDoNotLeaveTheirBody) {
 TEST(KernelErrors, Constants) {
   auto two = kernel("two", [](tl::Ptr<int>, tl::Const<"A">, tl::Const<"B">) {});
   EXPECT_HAS(error_of([&] { front::trace_kernel(two, {{"A", 1}}); }), "the constant B has no value");
-  EXPECT_HAS(error_of([&] { front::trace_kernel(two, {{"A", 1}, {"C", 2}}); }), "there is no constant C; its constants: A, B");
+  EXPECT_EQ(error_of([&] { front::trace_kernel(two, {{"A", 1}, {"C", 2}}); }),
+            "kernel two: there is no constant C; its constants: A, B");
+}
+
+TEST(KernelErrors, Subscripts) {
+  int line = __LINE__;
+  using tl::colon, tl::newaxis;
+  EXPECT_KERNEL_ERROR(line + 2, kernel_error([](tl::Ptr<int>) { (void)tl::arange(0, 4)[{colon, newaxis, colon}]; }),
+                      "a subscript of 2 axes for a tile of shape [4]: it has 1; newaxis adds one");
+  EXPECT_KERNEL_ERROR(line + 4, kernel_error([](tl::i32 n) { (void)n[{colon}]; }), "a subscript of 1 axes for a tile of shape []");
+  front::trace_kernel(kernel("fine", [](tl::i32 n) {
+    auto x = tl::arange(0, 4);
+    EXPECT_EQ((x[{colon, newaxis}].shape()), (Dims{4, 1}));
+    EXPECT_EQ((x[{newaxis, newaxis}].shape()), (Dims{1, 1, 4}));
+    EXPECT_EQ((n[{newaxis}].shape()), (Dims{1}));
+  }), {});
+}
+
+TEST(KernelErrors, CombineFunctionsComputeOnScalarsOnly) {
+  int line = 0;
+  auto stored = [&](tl::Ptr<int> x) {
+    auto v = tl::arange(0, 4);
+    line = __LINE__ + 1;
+    (void)tl::reduce(v, 0, [&](auto a, auto b) {
+      tl::store(x, a);
+      return a + b;
+    });
+  };
+  std::string text = kernel_error(stored);
+  EXPECT_KERNEL_ERROR(line, text,
+                      "reduce: its combine function holds `store` (line " + std::to_string(line + 1) +
+                          "), but may only compute on scalars: do this before or after the reduce");
+  EXPECT_HAS(kernel_error([](tl::Ptr<int> x) {
+               (void)tl::associative_scan(tl::arange(0, 4), 0, [&](auto a, auto b) { return a + b + tl::load(x); });
+             }), "associative_scan: its combine function holds `load`");
+  EXPECT_HAS(kernel_error([](tl::Ptr<int> x) {
+               (void)tl::reduce(tl::arange(0, 4), 0, [&](auto a, auto b) {
+                 tl::if_(a > b, [&] { tl::atomic_add(x, a); });
+                 return a + b;
+               });
+             }), "reduce: its combine function holds `atomic_add`");
+  EXPECT_HAS(kernel_error([](tl::Ptr<int>) {
+               (void)tl::reduce(tl::arange(0, 4), 0, [&](auto a, auto b) { return a + tl::sum(tl::arange(0, 2) + b); });
+             }), "reduce: its combine function holds `");
+}
+
+Value endless(const Value& x, int level = 0) { return level < 0 ? x : endless(x + 1, level + 1) * 2; }
+void nested(const Value& n, int depth) {
+  if (depth > 0) tl::if_(n > depth, [&] { nested(n, depth - 1); });
+}
+
+TEST(KernelErrors, RecursionAndNestingHaveAnEnd) {
+  EXPECT_KERNEL_ERROR(__LINE__ - 6, kernel_error([](tl::i32 n) { endless(n); }),
+                      "the stack is nearly used up: a function of the body calls itself without end");
+  EXPECT_KERNEL_ERROR(__LINE__ - 6, kernel_error([](tl::i32 n) { nested(n, 5000); }),
+                      "bodies (of if_, range, while_, reduce) and return_if nest more than 200 deep");
+  EXPECT_HAS(kernel_error([](tl::i32 n) {
+               for (int k = 0; k < 5000; ++k) tl::return_if(n > k);
+             }), "there are more than 200 return_if: join their conditions with |");
+  front::trace_kernel(kernel("fine", [](tl::i32 n) { nested(n, 150); }), {});
+  EXPECT_HAS(error_of([] { pointwise("endless", [](auto x) { return endless(Value(x)); })(st::zeros({2})); }),
+             "operator endless (");
+}
+
+TEST(KernelErrors, NullFunctions) {
+  void (*none)(tl::Ptr<float>) = nullptr;
+  EXPECT_EQ(error_of([&] { kernel("nothing", none); }), "kernel nothing: its body is a null pointer, expected a function");
+  EXPECT_EQ(error_of([&] { kernel("nothing", std::function<void(tl::i32)>()); }),
+            "kernel nothing: its body is a null pointer, expected a function");
 }
 
 TEST(KernelErrors, PlaceInsideABodyIsThatOfTheInnerOperation) {

@@ -30,7 +30,7 @@ const Kernels& kernels() {
   static const Kernels all = [] {
     Kernels result;
     std::set<std::string> names;
-    for (auto group : {memory_kernels, reduction_kernels, scan_kernels, fold_kernels, whole_kernels, shape_kernels, mask_kernels, control_kernels, dtype_kernels, op_kernels, gather_kernels,
+    for (auto group : {memory_kernels, reduction_kernels, scan_kernels, fold_kernels, whole_kernels, shape_kernels, mask_kernels, control_kernels, dtype_kernels, op_kernels, gather_kernels, effect_kernels,
                        review_kernels})
       for (Kernel& k : group()) {
         if (!names.insert(k.name).second) internal_error("two kernels are called {}", k.name);

@@ -137,6 +137,7 @@ Kernels control_kernels();    // loops, branches, carried values
 Kernels dtype_kernels();
 Kernels op_kernels();         // what pass/decompose writes in other ops
 Kernels gather_kernels();     // computed indices, atomics
+Kernels effect_kernels();     // atomics of every kind, random numbers, hints
 Kernels review_kernels();     // what a review of the passes found
 
 /// All of them, names unique.

@@ -132,6 +132,22 @@ Kernel small_shapes() {
       });
 }
 
+/// The only store of a nest under a mask whose index is no plain sum of lane numbers.
+template <class F>
+Kernel masked_by(std::string name, F index, std::function<int(int)> at) {
+  static constexpr int n = 4096;
+  return kernel(
+      "mask_of_" + name, {1, 1, 1}, {mixed<float>(n), zeroed<float>(n), formula<int>(8, [](int64_t i) { return i * 100; }), number(1000)},
+      [index](tl::Ptr<float> x, tl::Ptr<float> y, tl::Ptr<int> starts, tl::i32 bound) {
+        auto i = tl::arange(0, n);
+        tl::store(y + i, tl::load(x + i), index(i, starts) < bound);
+      },
+      [at](Reference& r) {
+        for (int i = 0; i < n; ++i)
+          if (at(i) < 1000) r.set(1, i, r.in(0, i));
+      });
+}
+
 /// The loop's number is a size and a literal.
 Kernel unrolled() {
   return kernel(
@@ -342,6 +358,14 @@ Kernel product_of_indices() {
 Kernels whole_kernels() {
   Kernels all{small_shapes(), unrolled(), largest_of(100, 7), sorted_in_a_loop(), products_in_a_loop(), product_of_indices()};
   auto add = [&](Kernel k) { all.push_back(std::move(k)); };
+  add(masked_by("flipped_index", [](auto i, auto) { return tl::flip(i); }, [](int i) { return 4095 - i; }));
+  add(masked_by("index_from_a_gathered_element", [](auto i, auto) { return i + tl::flip(tl::split(tl::arange(7, 9) * 100)[1] + tl::arange(0, 1)); },
+                [](int i) { return i + 800; }));
+  add(masked_by("index_from_a_loaded_element", [](auto i, auto starts) { return i + tl::load(starts + tl::arange(5, 6)); },
+                [](int i) { return i + 500; }));
+  add(masked_by("index_from_a_chosen_element",
+                [](auto i, auto starts) { return i + tl::where(tl::arange(3, 4) < 2, tl::arange(0, 1), tl::arange(600, 601)) + tl::load(starts); },
+                [](int i) { return i + 600; }));
   add(flips({1}, 0));
   add(flips({257}, 0));
   add(flips({3, 64}, 1));
@@ -376,12 +400,16 @@ Kernels whole_kernels() {
   add(counts<int64_t>({2, 3, 16}, 33));
   add(counts<uint16_t>({64}, 1));
   add(counts<int>({1}, 3));
+  add(counts<int>({33}, 33));
+  add(counts<int16_t>({256}, 256));
   add(counts<int>({1000}, 4096));
   add(product<float, float>({16, 16, 16}));
   add(product<float, float>({3, 33, 5}));
+  add(product<float, float>({128, 128, 16}));
   add(product<float, float>({1, 1, 257}));
   add(product<float, float>({33, 1, 1}));
   add(product<Half, float>({16, 32, 8}));
+  add(product<Half, float>({128, 128, 128}));
   add(product<BFloat16, float>({7, 64, 33}));
   add(product<double, double>({5, 6, 7}));
   add(product<int8_t, int32_t>({32, 17, 16}));

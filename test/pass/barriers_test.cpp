@@ -167,7 +167,7 @@ TEST_P(Barriers, AsManyAsAreNeeded) {
 
 TEST_P(Barriers, NothingElseChanges) {
   Function f = program(), g = insert_barriers(f);
-  for (Op op : {Op::Load, Op::Store, Op::AtomicAdd, Op::For, Op::While, Op::If}) EXPECT_EQ(count_op(f, op), count_op(g, op));
+  for (Op op : {Op::Load, Op::Store, Op::Atomic, Op::For, Op::While, Op::If}) EXPECT_EQ(count_op(f, op), count_op(g, op));
   EXPECT_EQ(g.threads, f.threads);
   EXPECT_EQ(g.scratch_bytes, f.scratch_bytes);
 }

@@ -149,7 +149,7 @@ const Case kMemory[] = {
        Value old = p.b.atomic_add(p.row(p.x), p.i);
        p.b.store(p.row(p.alone), old);
      },
-     2, [](const Function& f) { EXPECT_EQ(kept(f, Op::AtomicAdd), kKeepPrivate); }},
+     2, [](const Function& f) { EXPECT_EQ(kept(f, Op::Atomic), kKeepPrivate); }},
     {"ScalarAccessesStandOutsideNests",
      [](Program& p) {
        Value v = p.b.load(p.alone);
@@ -288,7 +288,7 @@ TEST_P(Schedule, PlacesStatements) {
 
 TEST_P(Schedule, PlacesEveryEffectOnce) {
   Function f = program(), g = schedule(f);
-  for (Op op : {Op::Store, Op::AtomicAdd, Op::Reduce, Op::Scan, Op::For, Op::If})
+  for (Op op : {Op::Store, Op::Atomic, Op::Reduce, Op::Scan, Op::For, Op::If})
     EXPECT_EQ(find_all(f, op).size(), find_all(g, op).size()) << name_of(op);
   EXPECT_LE(find_all(g, Op::Load).size(), find_all(f, Op::Load).size());
 }

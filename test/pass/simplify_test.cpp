@@ -50,7 +50,7 @@ TEST(Simplify, KeepsStoresAndAtomicsAndTheirOrder) {
   std::vector<Op> effects;
   for (Value v : f.body().body)
     if (has(f[v].op, Writes)) effects.push_back(f[v].op);
-  EXPECT_EQ(effects, (std::vector{Op::AtomicAdd, Op::Store, Op::AtomicAdd}));
+  EXPECT_EQ(effects, (std::vector{Op::Atomic, Op::Store, Op::Atomic}));
 }
 
 TEST(Simplify, MergesEqualValuesButNotLoads) {

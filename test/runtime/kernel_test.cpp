@@ -6,6 +6,7 @@
 
 #include <strider/strider.h>
 
+#include "backend/interp/interp.h"
 #include "support/errors.h"
 
 namespace st = strider;
@@ -124,7 +125,16 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
   using List = std::initializer_list<Argument>;
   auto launch = [&](const LaunchGrid& grid, List arguments) { return error_of([&] { l1.launch(grid, arguments); }); };
   EXPECT_EQ(launch(1, {x, out, {{"BLOCK", 64}}}), "kernel l1_norm: 2 arguments given, expected 3 (x, out, n)");
-  EXPECT_EQ(launch(1, {x, out, 64}), "kernel l1_norm: 3 arguments given, expected 4 (x, out, n, arg3)");
+  EXPECT_EQ(launch(1, {x, out, 64}), "kernel l1_norm: the constant arg3 has no value: end the arguments with {{\"arg3\", value}}");
+  EXPECT_EQ(launch(1, {x, out, {{"BLOCK", 64}, {"SIZE", 3}}}), "kernel l1_norm: the constant arg3 is given twice");
+  EXPECT_EQ(launch(1, {x, out, st::arg("m", 64), 64}),
+            "kernel l1_norm: there is no argument m; its arguments: x, out, n, arg3");
+  EXPECT_EQ(launch(1, {x, out, 64, st::arg("n", 3), 64}), "kernel l1_norm: 5 arguments given, expected 4 (x, out, n, arg3)");
+  EXPECT_EQ(launch(1, {st::arg("n", 3), st::arg("n", 3), x, out, 64}), "kernel l1_norm: argument n is given twice");
+  EXPECT_EQ(launch(INT64_MAX, {x, out, 64, 64}),
+            "kernel l1_norm: the grid has size 9223372036854775807 along axis 0, expected 1 to 2147483647");
+  EXPECT_EQ(launch([](const auto& constants) { return constants["SIZE"] * 0; }, {x, out, 64, 64}),
+            "kernel l1_norm: the grid has size 0 along axis 0, expected 1 to 2147483647");
   EXPECT_EQ(launch(1, {x, out, 64, 64, 64}), "kernel l1_norm: 5 arguments given, expected 4 (x, out, n, arg3)");
   EXPECT_EQ(launch(1, {x, 1.0, 64, 64}), "kernel l1_norm: argument out is a float, expected a tensor of f32");
   EXPECT_EQ(launch(1, {st::zeros({3}, {f64, "cpu"}), out, 64, 64}),
@@ -142,6 +152,74 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
   auto narrow = st::kernel("narrow", [](tl::Ptr<float>, tl::u8) {}, {{"x", "n"}});
   EXPECT_EQ(error_of([&] { narrow[1](x, 256); }), "kernel narrow: argument n is 256, which does not fit u8");
   EXPECT_EQ(error_of([&] { narrow[1](x, -1); }), "kernel narrow: argument n is -1, which does not fit u8");
+}
+
+TEST(KernelErrors, TensorsOnDifferentDevices) {
+  auto other = open_interp_device("interp:tile");
+  Tensor x = st::zeros({64}), out = st::zeros({});
+  TensorView away(x.data(), f32, {64}, {1}, *other);
+  Kernel l1 = make_l1();
+  EXPECT_EQ(error_of([&] { l1[1](x, away, 64, 64); }), "kernel l1_norm: argument out is on interp:tile, others are on cpu");
+  EXPECT_EQ(error_of([&] { l1[1].interpreted()(away, away, 64, 64); }),
+            "kernel l1_norm: its tensors are on interp:tile: the interpreter runs on tensors of the CPU");
+  EXPECT_EQ(error_of([&] { st::ops::add(x, away); }), "operator add: its tensors are on cpu and on interp:tile");
+  EXPECT_EQ(error_of([&] { st::ops::abs.interpreted()(away, st::out(away)); }),
+            "operator abs: its tensors are on interp:tile: the interpreter runs on tensors of the CPU");
+}
+
+TEST(KernelErrors, NamesAreSaidOnce) {
+  auto two = st::kernel("two", [](tl::Ptr<float>, tl::Const<"A">, tl::Const<"B">) {}, {{"x"}});
+  Tensor x = st::zeros({4});
+  auto launch = [&](const LaunchGrid& grid, std::initializer_list<Argument> arguments) {
+    return error_of([&] { two.launch(grid, arguments); });
+  };
+  EXPECT_EQ(launch(1, {x, {{"A", 1}, {"C", 2}}}), "kernel two: there is no constant C; its constants: A, B");
+  EXPECT_EQ(launch([](const auto& constants) { return constants["C"]; }, {x, {{"A", 1}, {"B", 2}}}),
+            "kernel two: there is no constant C; its constants: A, B");
+  EXPECT_EQ(launch(1, {x, {{"A", 1}}}), "kernel two: the constant B has no value: end the arguments with {{\"B\", value}}");
+}
+
+TEST(Kernel, ArgumentsByName) {
+  Kernel l1 = make_l1();
+  Tensor x = st::arange(100), out = st::zeros({});
+  l1[1](x, st::arg("n", 10), out, {{"BLOCK", 128}});
+  EXPECT_EQ(out.item(), 45);
+}
+
+TEST(Kernel, ConstantsAreFolded) {
+  auto k = st::kernel("folded", [](tl::Ptr<int> out, tl::Const<"N"> n) {
+    tl::store(out, st::abs(Value(n)) * 2 + tl::cdiv(n, 4));
+  });
+  Tensor out = st::zeros({}, {i32});
+  const std::string text = k.source({out, {{"N", -9}}});
+  EXPECT_NE(text.find("const 16 : i32"), std::string::npos) << text;  // 18 + ceil(-9 / 4)
+  EXPECT_EQ(text.find("abs"), std::string::npos) << text;
+  EXPECT_EQ(text.find("mul"), std::string::npos) << text;
+}
+
+/// Constants make specialisations of their own; of numbers and pointers only the facts count, so a hundred launches compile twice.
+TEST(Kernel, FactsAreSpecialisedWithoutACompilePerValue) {
+  auto k = st::kernel("facts", [](tl::Ptr<float> x, tl::i32 n, tl::i64 m, tl::f32 f, tl::Const<"N"> N) {
+    auto i = tl::arange(0, N);
+    tl::store(x + i, (tl::load(x + i) + n.to(f32)) * f + m.to(f32));
+  });
+  Tensor x = st::zeros({200});
+  int64_t before = st::stats().compiles + st::stats().disk_hits;
+  auto made = [&] { return st::stats().compiles + st::stats().disk_hits - before; };
+  for (int value = 1; value <= 15; ++value) k[1](x, value, 2 * value + 1, 0.5 * value, {{"N", 8}});
+  EXPECT_EQ(made(), 1);  // no number is a multiple of 16
+  for (int value = 16; value <= 1600; value += 16) k[1](x, value, 5, 1.5, {{"N", 8}});
+  EXPECT_EQ(made(), 2);  // n is, m is not
+  for (int value = 16; value <= 1600; value += 16) k[1](x, value, -value, 1.5, {{"N", 8}});
+  EXPECT_EQ(made(), 3);  // both are
+  for (int begin = 16; begin < 100; begin += 16) k[1](x.slice(0, begin, 200), 3, 5, 1.5, {{"N", 8}});
+  EXPECT_EQ(made(), 3);  // as aligned as before: to 64 bytes
+  for (int begin = 1; begin < 100; begin += 4) k[1](x.slice(0, begin, 200), 3, 5, 1.5, {{"N", 8}});
+  EXPECT_EQ(made(), 4);  // aligned to their dtype alone, however they lie
+  for (int begin = 4; begin < 100; begin += 16) k[1](x.slice(0, begin, 200), 3, 5, 1.5, {{"N", 8}});
+  EXPECT_EQ(made(), 5);  // to 16 bytes
+  for (int n : {8, 9, 10}) k[1](x, 3, 5, 1.5, {{"N", n}});
+  EXPECT_EQ(made(), 7);  // 9 and 10 are new
 }
 
 TEST(KernelErrors, MistakesInTheBodyNameTheLine) {

@@ -93,12 +93,15 @@ void run_store(Machine& m, Value v) {
   });
 }
 
-void run_atomic_add(Machine& m, Value v) {
-  const Lanes lanes(m, v, 2);
+void run_atomic(Machine& m, Value v) {
+  const ir::Node& node = m.function[v];
+  const Lanes lanes(m, v, ir::mask_operand(node.op, node.imm));
   const Slots value = m.in(m.function.operand(v, 1));
+  const Slots compare = ir::is_compare_exchange(node.op, node.imm) ? m.in(m.function.operand(v, 2)) : value;
   uint64_t* out = m.out(v);
   lanes.each([&](int64_t i, Actor at, bool on) {
-    out[i] = on ? m.memory.atomic_add(lanes.site, at, lanes.address(at.thread, at.lane), value.at(i)) : 0;
+    const uint64_t address = on ? lanes.address(at.thread, at.lane) : 0;
+    out[i] = on ? m.memory.atomic(ir::atomic_kind(node.imm), lanes.site, at, address, value.at(i), compare.at(i)) : 0;
   });
 }
 

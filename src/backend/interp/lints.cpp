@@ -150,11 +150,22 @@ void MaskedLanes::mark_pointwise(Value v) {
   }
 }
 
+/// A lane is marked if the one that it takes is, or its index.
+void MaskedLanes::mark_gather(Value v) {
+  const Slots from = marks(m_.function.operand(v, 0)), index = marks(m_.function.operand(v, 1));
+  uint64_t* out = own_marks(v);
+  for (int64_t i = 0; i < m_.count(v); ++i) {
+    const int64_t lane = gathered_lane(m_, v, i);
+    out[i] = index.at(i) || lane < 0 ? index.at(i) : from.at(lane);
+  }
+}
+
 void MaskedLanes::after(Value v) {
   const ir::Node& node = m_.function[v];
   if (node.type.is_void || node.operand_count == 0 || node.region_count > 0 || node.op == Op::Result) return;
   if (node.op == Op::Load && node.operand_count > 1) return mark_load(v);
   if (ir::is_pointwise(node.op)) return mark_pointwise(v);
+  if (node.op == Op::Gather) return mark_gather(v);
   const Value from = m_.function.operand(v, 0);
   if (m_.values[v].data == m_.values[from].data) return;  // a view: it shares the marks
   if (node.op == Op::Broadcast || node.op == Op::Trans) return move_lanes(m_, v, marks(from).data, own_marks(v));
@@ -353,9 +364,9 @@ void Elementwise::compare(Value store, Value load) {
     if (wanted == 0 || wanted == loaded[i]) continue;
     m_.reports.add(FaultKind::Elementwise, load, {-1, static_cast<int64_t>(i)}, [&] {
       const bool is_element = index_at(*in, from.bytes, loaded[i], &found);
-      const std::string own = is_element ? "index " + to_string(found) : std::string("no element of the tensor");
+      const std::string own = is_element ? "has index " + to_string(found) : std::string("is no element of the tensor");
       return m_.memory.found(from, loaded[i],
-                             fmt::format("{} has {}, its lane is stored to index {}, which is {}", m_.memory.address_text(from, loaded[i]),
+                             fmt::format("{} {}, its lane is stored to index {}, which is {}", m_.memory.address_text(from, loaded[i]),
                                          own, to_string(index), m_.memory.address_text(from, wanted)));
     });
   }

@@ -30,6 +30,7 @@ class MaskedLanes {
   void check_access(ir::Value v);
   void mark_load(ir::Value v);
   void mark_pointwise(ir::Value v);
+  void mark_gather(ir::Value v);
   uint64_t mark_of_choice(ir::Value v, int64_t i) const;
   int mask_operand(ir::Value v) const;
 

@@ -205,7 +205,7 @@ Handlers common_handlers() {
   set(Op::Broadcast, run_moves);
   set(Op::Load, run_load);
   set(Op::Store, run_store);
-  set(Op::AtomicAdd, run_atomic_add);
+  set(Op::Atomic, run_atomic);
   set(Op::For, run_for);
   set(Op::While, run_while);
   set(Op::If, run_if);

@@ -111,7 +111,7 @@ Handlers common_handlers();
 
 void run_load(Machine& m, ir::Value v);
 void run_store(Machine& m, ir::Value v);
-void run_atomic_add(Machine& m, ir::Value v);
+void run_atomic(Machine& m, ir::Value v);
 void run_if(Machine& m, ir::Value v);
 void run_for(Machine& m, ir::Value v);
 void run_while(Machine& m, ir::Value v);
@@ -120,6 +120,8 @@ void run_moves(Machine& m, ir::Value v);
 /// The slots of `from`, laid out as operand 0 of `v`, in the order of the result.
 void move_lanes(const Machine& m, ir::Value v, const uint64_t* from, uint64_t* to);
 void run_gather(Machine& m, ir::Value v);
+/// The lane of operand 0 that lane i of a gather takes; -1: its index is out of range.
+int64_t gathered_lane(const Machine& m, ir::Value v, int64_t i);
 /// For ops whose slots are filled elsewhere.
 void run_nothing(Machine& m, ir::Value v);
 

@@ -199,16 +199,17 @@ void ProgramMemory::store(const Site& site, Actor at, uint64_t pointer, uint64_t
   std::memcpy(host(site, at.thread, pointer), &bits, site.bytes);
 }
 
-uint64_t ProgramMemory::atomic_add(const Site& site, Actor at, uint64_t pointer, uint64_t bits) {
+uint64_t ProgramMemory::atomic(ir::AtomicKind kind, const Site& site, Actor at, uint64_t pointer, uint64_t value,
+                               uint64_t compare) {
   if (!permitted(site, at, pointer)) return 0;
   note(site, at, pointer, false);
   check_written(site, at, pointer);
   note_written(site, at, pointer);
   uint64_t old = 0;
   std::memcpy(&old, host(site, at.thread, pointer), site.bytes);
-  const uint64_t args[] = {old, bits};
-  const uint64_t sum = ir::evaluate(Op::Add, site.dtype, site.dtype, args);
-  std::memcpy(host(site, at.thread, pointer), &sum, site.bytes);
+  if (site.dtype == DType::Bool) old = old != 0;
+  const uint64_t left = ir::evaluate_atomic(kind, site.dtype, old, value, compare);
+  std::memcpy(host(site, at.thread, pointer), &left, site.bytes);
   return old;
 }
 

@@ -41,7 +41,7 @@ class ProgramMemory {
   uint64_t load(const Site& site, Actor at, uint64_t pointer);
   void store(const Site& site, Actor at, uint64_t pointer, uint64_t bits);
   /// Gives the old value.
-  uint64_t atomic_add(const Site& site, Actor at, uint64_t pointer, uint64_t bits);
+  uint64_t atomic(ir::AtomicKind kind, const Site& site, Actor at, uint64_t pointer, uint64_t value, uint64_t compare);
 
   /// Tile form: lanes of one store must not write different values to one byte. begin_lanes starts a statement whose
   /// addresses may repeat; every lane is claimed before it is stored.

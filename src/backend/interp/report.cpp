@@ -24,6 +24,7 @@ std::string to_string(const std::vector<Report>& reports) {
 
 Type accessed_type(const Function& f, Value statement) {
   const bool stores = f[statement].op == Op::Store || f[statement].op == Op::StoreBlock;
+  if (f[statement].op == Op::Assume) return f.type(f.operand(statement, 0));
   return stores ? f.type(f.operand(statement, 1)) : f.type(statement);
 }
 

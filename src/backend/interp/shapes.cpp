@@ -60,22 +60,27 @@ void run_moves(Machine& m, Value v) {
   if (!m.values[v].uniform) move_lanes(m, v, m.values[m.function.operand(v, 0)].data, m.out(v));
 }
 
-/// An index out of range is a fault of the program; the lane gets 0.
-void run_gather(Machine& m, Value v) {
-  const Slots from = m.in(m.function.operand(v, 0)), index = m.in(m.function.operand(v, 1));
+int64_t gathered_lane(const Machine& m, Value v, int64_t i) {
   const Shape& source = m.function.type(m.function.operand(v, 0)).shape;
   const Shape& shape = m.function.type(v).shape;
   const int axis = static_cast<int>(m.function[v].imm);
-  const int64_t inner = row_major(shape)[axis], length = shape[axis];
+  const int64_t inner = row_major(shape)[axis], line = i / (inner * shape[axis]) * source[axis];
+  const int64_t at = static_cast<int32_t>(m.in(m.function.operand(v, 1)).at(i));
+  return at >= 0 && at < source[axis] ? (line + at) * inner + i % inner : -1;
+}
+
+/// An index out of range is a fault of the program; the lane gets 0.
+void run_gather(Machine& m, Value v) {
+  const Slots from = m.in(m.function.operand(v, 0)), index = m.in(m.function.operand(v, 1));
   uint64_t* out = m.out(v);
-  for (int64_t i = 0; i < shape.elements(); ++i) {
-    const int64_t at = static_cast<int32_t>(index.at(i));
-    const int64_t line = i / (inner * length) * source[axis];
-    const bool in_range = at >= 0 && at < source[axis];
-    out[i] = in_range ? from.at((line + at) * inner + i % inner) : 0;
-    if (in_range) continue;
-    m.reports.add(ReportKind::Misuse, v, {.lane = i},
-                  [&] { return fmt::format("index {} of an axis of size {}", at, source[axis]); });
+  for (int64_t i = 0; i < m.function.type(v).elements(); ++i) {
+    const int64_t lane = gathered_lane(m, v, i);
+    out[i] = lane >= 0 ? from.at(lane) : 0;
+    if (lane >= 0) continue;
+    m.reports.add(ReportKind::Misuse, v, {.lane = i}, [&] {
+      const int axis = static_cast<int>(m.function[v].imm);
+      return fmt::format("index {} of an axis of size {}", static_cast<int32_t>(index.at(i)), m.function.type(m.function.operand(v, 0)).shape[axis]);
+    });
   }
 }
 

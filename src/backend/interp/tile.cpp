@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <bit>
 
+#include <fmt/format.h>
+
 #include "backend/interp/machine.h"
 #include "base/error.h"
+#include "ir/print.h"
 #include "ir/semantics.h"
 
 namespace strider::interp {
 
 using ir::Op;
 using ir::Shape;
+using ir::Type;
 using ir::Value;
 
 namespace {
@@ -116,17 +120,28 @@ void run_scan(Machine& m, Value v) {
   fold.give_all();
 }
 
+std::vector<uint64_t> converted(Machine& m, Value tile, DType dtype) {
+  const ir::Type& type = m.function.type(tile);
+  const Slots slots = m.in(tile);
+  std::vector<uint64_t> result(static_cast<size_t>(type.elements()));
+  const uint64_t* args[] = {slots.data};
+  const int steps[] = {slots.step};
+  ir::evaluate_lanes(Op::Cast, type.dtype, dtype, args, steps, result.data(), result.size());
+  return result;
+}
+
 void run_dot(Machine& m, Value v) {
-  const Slots c = m.in(m.function.operand(v, 0)), a = m.in(m.function.operand(v, 1)), b = m.in(m.function.operand(v, 2));
+  const Slots c = m.in(m.function.operand(v, 0));
   const ir::Type& type = m.function.type(v);
   const int64_t rows = type.shape[0], columns = type.shape[1], depth = m.function.type(m.function.operand(v, 1)).shape[1];
+  const auto a = converted(m, m.function.operand(v, 1), type.dtype), b = converted(m, m.function.operand(v, 2), type.dtype);
   uint64_t* out = m.out(v);
   for (int64_t i = 0; i < rows * columns; ++i) out[i] = c.at(i);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t k = 0; k < depth; ++k) {
       uint64_t* row = out + i * columns;
-      const uint64_t* args[] = {a.data + (i * depth + k) * a.step, b.data + k * columns * b.step, row};
-      const int steps[] = {0, b.step, 1};
+      const uint64_t* args[] = {a.data() + i * depth + k, b.data() + k * columns, row};
+      const int steps[] = {0, 1, 1};
       ir::evaluate_lanes(Op::Fma, type.dtype, type.dtype, args, steps, row, static_cast<size_t>(columns));
     }
 }
@@ -144,6 +159,57 @@ void run_histogram(Machine& m, Value v) {
 /// What a nest defines is visible after it, so it is its statements in order.
 void run_nest(Machine& m, Value v) { m.run(m.function.region_of(v, 0)); }
 
+// --- hints: a false one is reported
+
+/// Calls `breaks(before, here, j)` for element j of each line along the axis and the one before it (0 for the first); gives
+/// the first lane for which that is true, or -1.
+template <class Breaks>
+int64_t first_broken(const Machine& m, Value v, int axis, Breaks&& breaks) {
+  const Shape& shape = m.function.type(v).shape;
+  const Slots slots = m.in(m.function.operand(v, 0));
+  int64_t inner = 1;
+  for (int k = axis + 1; k < shape.rank(); ++k) inner *= shape[k];
+  const int64_t length = shape.rank() > 0 ? shape[axis] : 1;
+  for (int64_t i = 0; i < m.context.width * shape.elements(); ++i) {
+    const int64_t j = i % shape.elements() / inner % length;
+    if (breaks(j > 0 ? slots.at(i - inner) : 0, slots.at(i), j)) return i;
+  }
+  return -1;
+}
+
+/// The value itself is a view of the operand.
+void run_hint(Machine& m, Value v) {
+  const ir::HintFact fact = ir::HintFact::of(m.function[v].imm);
+  const Type& type = m.function.type(v);
+  const DType dtype = Machine::slot_dtype(type);
+  const Slots from = m.in(m.function.operand(v, 0));
+  const Wide step = type.is_pointer() ? size_of(type.dtype) : 1;
+  const auto follows = [&](uint64_t before, uint64_t here) { return wide_of_bits(dtype, here) == wide_of_bits(dtype, before) + step; };
+  const int64_t lane = first_broken(m, v, fact.axis, [&](uint64_t before, uint64_t here, int64_t j) {
+    switch (fact.kind) {
+      case ir::HintKind::MultipleOf: return !(j > 0 && follows(before, here)) && wide_of_bits(dtype, here) % fact.number != 0;
+      case ir::HintKind::MaxContiguous: return j % fact.number != 0 && !follows(before, here);
+      default: return j % fact.number != 0 && before != here;
+    }
+  });
+  if (lane < 0) return;
+  m.reports.add(ReportKind::Misuse, v, {0, lane}, [&] {
+    const uint64_t bits = from.at(lane);
+    const std::string found = type.is_pointer() ? fmt::format("address {:#x}", bits) : ir::print_element(dtype, bits);
+    return fmt::format("{} breaks the promise of {} {}", found, ir::kHintNames[static_cast<int>(fact.kind)], fact.number);
+  });
+}
+
+void run_assume(Machine& m, Value v) {
+  const Value condition = m.function.operand(v, 0);
+  const Slots slots = m.in(condition);
+  for (int64_t i = 0; i < m.function.type(condition).elements(); ++i) {
+    if (slots.at(i)) continue;
+    const int64_t lane = m.function.type(condition).is_scalar() ? -1 : i;
+    m.reports.add(ReportKind::Misuse, v, {0, lane}, [] { return std::string("what is assumed does not hold"); });
+  }
+}
+
 Handlers tile_handlers() {
   Handlers table = common_handlers();
   const auto set = [&](Op op, Handler handler) { table[static_cast<int>(op)] = handler; };
@@ -156,6 +222,8 @@ Handlers tile_handlers() {
   set(Op::Reduce, run_reduce);
   set(Op::Scan, run_scan);
   set(Op::Nest, run_nest);
+  set(Op::Hint, run_hint);
+  set(Op::Assume, run_assume);
   return table;
 }
 

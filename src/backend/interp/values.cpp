@@ -43,7 +43,7 @@ void Values::place_like(Value v, Value other) {
 /// Whether the slots of `v` are those of its operand in the same order.
 bool Values::is_view(Value v, Context context) const {
   const Op op = f_[v].op;
-  if (op == Op::Reshape || op == Op::ExpandDims) return true;
+  if (op == Op::Reshape || op == Op::ExpandDims || op == Op::Hint) return true;
   if (op != Op::Broadcast && op != Op::Trans && op != Op::Extract) return false;
   const Place& from = places_[f_.operand(v, 0).id];
   return from.uniform || (op == Op::Broadcast && context.width == 1 && from.lanes == 1);

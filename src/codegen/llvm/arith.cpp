@@ -182,6 +182,13 @@ llvm::Value* whole(Emitter& e, llvm::Value* x) {
   return delays ? e.b.CreateFreeze(x) : x;
 }
 
+/// A half that became f32 stays f32: LLVM would compare the halves themselves, lane by lane and with branches.
+llvm::Value* as_converted(Emitter& e, llvm::Value* x) {
+  const auto* wide = llvm::dyn_cast<llvm::FPExtInst>(x);
+  bool narrows = e.spelling.splits_halves && wide && wide->getSrcTy()->getScalarType()->isHalfTy();
+  return narrows ? e.b.CreateArithmeticFence(x, x->getType()) : x;
+}
+
 }  // namespace
 
 bool can_spell(Op op, DType dtype) {
@@ -233,14 +240,17 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
   }
   Values args;
   for (ir::Value operand : e.f.operands(v)) args.push_back(e.value(operand));
-  if (!from.is_pointer()) return write(e.b, spell_of(*row_of(node.op), from.dtype), args);
-  return write(e.b, row_of(node.op)->unsigneds, args);  // addresses compare as unsigned integers
+  if (from.is_pointer()) return write(e.b, row_of(node.op)->unsigneds, args);  // addresses compare as unsigned integers
+  const Spell spell = spell_of(*row_of(node.op), from.dtype);
+  if (spell.kind == Spell::Predicate && is_float(from.dtype))
+    for (llvm::Value*& x : args) x = as_converted(e, x);
+  return write(e.b, spell, args);
 }
 
-llvm::Value* emit_add(Emitter& e, DType dtype, llvm::Value* a, llvm::Value* b) {
-  if (!is_float(dtype) || size_of(dtype) > 2) return write(e.b, spell_of(*row_of(Op::Add), dtype), {a, b});
-  llvm::Value* sum = e.b.CreateFAdd(emit_cast(e, a, dtype, DType::F32), emit_cast(e, b, dtype, DType::F32));
-  return emit_cast(e, sum, DType::F32, dtype);
+llvm::Value* emit_binary(Emitter& e, Op op, DType dtype, llvm::Value* a, llvm::Value* b) {
+  if (!is_float(dtype) || size_of(dtype) > 2) return write(e.b, spell_of(*row_of(op), dtype), {a, b});
+  llvm::Value* result = emit_binary(e, op, DType::F32, emit_cast(e, a, dtype, DType::F32), emit_cast(e, b, dtype, DType::F32));
+  return emit_cast(e, result, DType::F32, dtype);
 }
 
 }  // namespace strider::codegen

@@ -15,7 +15,7 @@ std::vector<bool> values_that_show_bits(const ir::Function& f);
 /// `value` of dtype `from`, converted as ir/semantics.h says.
 llvm::Value* emit_cast(Emitter& e, llvm::Value* value, DType from, DType to);
 
-/// Operand-wise addition, as an atomic addition needs it; 16-bit floats by way of f32.
-llvm::Value* emit_add(Emitter& e, DType dtype, llvm::Value* a, llvm::Value* b);
+/// A binary op on single elements, as an atomic needs it; 16-bit floats by way of f32.
+llvm::Value* emit_binary(Emitter& e, ir::Op op, DType dtype, llvm::Value* a, llvm::Value* b);
 
 }  // namespace strider::codegen

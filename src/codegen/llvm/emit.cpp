@@ -240,7 +240,7 @@ constexpr struct {
     {Op::Constant, emit_constant},     {Op::Vector, emit_vector},        {Op::Arange, emit_arange},
     {Op::ProgramId, emit_program_id},  {Op::NumPrograms, emit_num_programs}, {Op::ThreadId, emit_thread_id},
     {Op::Broadcast, emit_broadcast},   {Op::Extract, emit_extract},      {Op::Shuffle, emit_shuffle},
-    {Op::Load, emit_load},             {Op::Store, emit_store},          {Op::AtomicAdd, emit_atomic_add},
+    {Op::Load, emit_load},             {Op::Store, emit_store},          {Op::Atomic, emit_atomic},
     {Op::LoadBlock, emit_load_block},  {Op::StoreBlock, emit_store_block}, {Op::Alloc, emit_alloc},
     {Op::Barrier, emit_barrier},       {Op::Exchange, emit_exchange},    {Op::For, emit_for},
     {Op::While, emit_while},           {Op::If, emit_if},                {Op::Result, emit_result},

@@ -38,6 +38,7 @@ struct Spelling {
   int swap_bytes;        // the narrowest compare-and-swap
   bool half_atomics;     // atomic f16 additions
   bool masks_are_bits;   // a vector of bools turns into an integer at no cost
+  bool splits_halves;    // there is no comparison of vectors of f16
   bool masked_loads_wait;  // LLVM makes a load and a choice one instruction, whose load waits for the condition
   void (*begin)(Emitter&);  // makes the function, fills in Emitter::program and the values of the parameters
   void (*barrier)(Emitter&);

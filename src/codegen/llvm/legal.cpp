@@ -66,7 +66,6 @@ class Check {
     if (n.op == Op::Exchange) check_exchange(v);
     if (n.op == Op::Shuffle) check_shuffle(v);
     if (n.op == Op::Alloc) check_alloc(v);
-    if (n.op == Op::AtomicAdd && f_.type(f_.operand(v, 0)).dtype == DType::Bool) refuse(v, "bools are not added");
   }
 
   void check_pointwise(ir::Value v) const {

@@ -66,10 +66,11 @@ Access access_of(Emitter& e, ir::Value v) {
   a.lanes = accessed.elements();
   a.pointer = e.operand(v, 0);
   a.value = optional(e, v, is_load ? 2 : 1);
-  a.mask = mask_or_null(e, v, is_load ? 1 : 2);
+  a.mask = mask_or_null(e, v, ir::mask_operand(node.op, node.imm));
   if (is_load && !a.value) a.value = llvm::Constant::getNullValue(e.type(accessed));
-  a.align = known_align(node, e.spelling, a.dtype);
-  a.streaming = node.imm & ir::kStreaming;
+  bool is_atomic = node.op == ir::Op::Atomic;  // whose imm says something else
+  a.align = is_atomic ? size_of(a.dtype) : known_align(node, e.spelling, a.dtype);
+  a.streaming = !is_atomic && node.imm & ir::kStreaming;
   a.invariant = is_load && is_invariant(e.f, e.f.operand(v, 0));
   return a;
 }
@@ -328,10 +329,14 @@ llvm::Value* emit_store_block(Emitter& e, ir::Value v) {
   return whole_or_lanes(e, a, [&] { return store_whole(e, a); }, [&] { store_lanes(e, a); return nullptr; });
 }
 
-llvm::Value* emit_atomic_add(Emitter& e, ir::Value v) {
+llvm::Value* emit_atomic(Emitter& e, ir::Value v) {
+  const ir::Node& node = e.f[v];
   Access a = access_of(e, v);
-  return each_lane(e, a, llvm::Constant::getNullValue(e.type(e.f.type(v))),
-                   [&](llvm::Value* p, int64_t k) { return emit_atomic_element(e, a.dtype, p, e.lane(a.value, k)); });
+  llvm::Value* compare = ir::is_compare_exchange(node.op, node.imm) ? e.operand(v, 2) : nullptr;
+  return each_lane(e, a, llvm::Constant::getNullValue(e.type(e.f.type(v))), [&](llvm::Value* p, int64_t k) {
+    return emit_atomic_element(
+        e, {ir::atomic_kind(node.imm), a.dtype, p, e.lane(a.value, k), compare ? e.lane(compare, k) : nullptr});
+  });
 }
 
 llvm::Value* emit_alloc(Emitter& e, ir::Value v) {

@@ -179,6 +179,7 @@ constexpr Spelling kNvptxSpelling = {
     .swap_bytes = 4,
     .half_atomics = true,
     .masks_are_bits = false,
+    .splits_halves = false,
     .masked_loads_wait = false,
     .begin = begin,
     .barrier = barrier,

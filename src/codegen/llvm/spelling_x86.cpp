@@ -115,6 +115,7 @@ constexpr Spelling kX86Spelling = {
     .swap_bytes = 1,
     .half_atomics = false,
     .masks_are_bits = true,
+    .splits_halves = true,
     .masked_loads_wait = true,
     .begin = begin,
     .barrier = barrier,

@@ -34,22 +34,24 @@ Builder::RegionFn region(Trace& trace, const Body& body, Convert convert) {
   };
 }
 
+ir::Value adapted(Trace& trace, const Value& value, const ir::Type& wanted) {
+  ir::Value v = value.is_literal() ? trace.constant(value, wanted.dtype) : trace.node(value);
+  const ir::Type found = trace.b.type(v);
+  return found.shape.rank() == 0 && !found.is_pointer() ? trace.b.broadcast(v, wanted.shape) : v;
+}
+
 Builder::Values next_carried(Trace& trace, const Values& values, std::span<const ir::Type> carried) {
   if (values.size() != carried.size())
     user_error("the body returns {} values for {} carried ones", values.size(), carried.size());
   Builder::Values result;
   for (size_t k = 0; k < carried.size(); ++k) {
-    const ir::Type& wanted = carried[k];
-    ir::Value v = values[k].is_literal() ? trace.constant(values[k], wanted.dtype) : trace.node(values[k]);
-    ir::Type found = trace.b.type(v);
-    if (found.shape.rank() == 0 && !found.is_pointer()) v = trace.b.broadcast(v, wanted.shape);
-    found = trace.b.type(v);
-    if (found != wanted)
+    result.push_back(adapted(trace, values[k], carried[k]));
+    const ir::Type found = trace.b.type(result[k]);
+    if (found != carried[k])
       user_error(
           "carried value {} is {} before the loop and {} after an iteration; they must agree: convert with .to(), or start "
           "from tl::zeros or tl::full",
-          k, to_string(wanted), to_string(found));
-    result.push_back(v);
+          k, to_string(carried[k]), to_string(found));
   }
   return result;
 }

@@ -18,7 +18,10 @@ std::vector<ir::Type> types_of(Trace& trace, std::span<const ir::Value> values);
 using Convert = std::function<ir::Builder::Values(const detail::Values&)>;
 ir::Builder::RegionFn region(Trace& trace, const detail::Body& body, Convert convert);
 
-/// What a body returned as values of the given types: of a loop's next iteration, of a combine function. Literals adapt.
+/// What a body returned for a place of type `wanted`: literals take its dtype, scalars its shape. The type may still be another.
+ir::Value adapted(Trace& trace, const Value& value, const ir::Type& wanted);
+
+/// What a loop's body returned as the carried values of the next iteration.
 ir::Builder::Values next_carried(Trace& trace, const detail::Values& values, std::span<const ir::Type> carried);
 
 }  // namespace strider::front

@@ -49,7 +49,7 @@ Value dot(const Operand& a, const Operand& b, const Value& acc, std::optional<DT
         user_error("dot: acc has shape {}, the product {}: acc broadcasts to it", to_string(given.shape), to_string(shape));
     }
     sum = front::broadcast(trace.b, trace.b.cast(sum, dtype), shape);
-    ir::Value product = trace.b.dot(sum, trace.b.cast(x, dtype), trace.b.cast(y, dtype));
+    ir::Value product = trace.b.dot(sum, x, y);
     return trace.wrap(trace.b.cast(product, out_dtype.value_or(dtype)));
   });
 }

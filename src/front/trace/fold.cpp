@@ -2,6 +2,8 @@
 // The tile language's reductions and scans.
 //
 // Combine functions of the library are written in the IR, so that they belong to the user's line like everything around them.
+#include <algorithm>
+
 #include "front/trace/body.h"
 #include "front/trace/shape.h"
 #include "front/trace/trace.h"
@@ -129,11 +131,41 @@ namespace detail {
 
 namespace {
 
-Builder::RegionFn combine_region(Trace& trace, const Nodes& tiles, const Body& combine) {
+/// What a combine function returned: a scalar for each tile, of its dtype.
+Nodes combined(Trace& trace, std::string_view what, const Values& values, const std::vector<ir::Type>& elements) {
+  if (values.size() != elements.size())
+    user_error("{}: combine returns {} values for {} tiles", what, values.size(), elements.size());
+  Nodes result;
+  for (size_t k = 0; k < elements.size(); ++k) {
+    result.push_back(front::adapted(trace, values[k], elements[k]));
+    if (trace.b.type(result[k]) != elements[k])
+      user_error("{}: combine returns {} as value {} for a tile of {}; they must agree: convert with .to()", what,
+                 to_string(trace.b.type(result[k])), k, to_string(elements[k]));
+  }
+  return result;
+}
+
+/// A combine function has scalars, pointwise operations and control flow. What else was written in it is a user error.
+void check_combine(const ir::Function& f, std::string_view what, std::span<const ir::Value> body) {
+  constexpr Op kFine[] = {Op::For, Op::While, Op::If, Op::Yield, Op::Result, Op::Constant, Op::ProgramId, Op::NumPrograms};
+  for (ir::Value v : body) {
+    const ir::Node& node = f[v];
+    const bool fine = ir::is_pointwise(node.op) || std::find(std::begin(kFine), std::end(kFine), node.op) != std::end(kFine);
+    if (!fine || (!node.type.is_void && !node.type.is_scalar()))
+      user_error("{}: its combine function holds `{}`{}, but may only compute on scalars: do this before or after the {}", what,
+                 ir::name_of(node.op), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
+    for (int k = 0; k < node.region_count; ++k) check_combine(f, what, f.region(v, k).body);
+  }
+}
+
+Builder::RegionFn combine_region(Trace& trace, std::string_view what, const Nodes& tiles, const Body& combine) {
   std::vector<ir::Type> elements;
   for (ir::Value v : tiles) elements.push_back(trace.b.type(v).with_shape({}));
-  return front::region(trace, combine,
-                       [&trace, elements](const Values& v) { return front::next_carried(trace, v, elements); });
+  return front::region(trace, combine, [&trace, what, elements](const Values& v) {
+    Nodes results = combined(trace, what, v, elements);
+    check_combine(trace.b.function(), what, trace.b.open_body());
+    return results;
+  });
 }
 
 }  // namespace
@@ -142,7 +174,7 @@ Values trace_reduce(const Values& tiles, std::optional<int> axis, bool keep_dims
   Trace& trace = Trace::current();
   return trace.at(where, [&] {
     Nodes inputs = front::nodes(trace, tiles);
-    Builder::RegionFn body = combine_region(trace, inputs, combine);
+    Builder::RegionFn body = combine_region(trace, "reduce", inputs, combine);
     return front::wrapped(trace, reduce_nodes(trace, "reduce", inputs, axis, keep_dims, body));
   });
 }
@@ -151,7 +183,7 @@ Values trace_scan(const Values& tiles, int axis, bool reverse, const Body& combi
   Trace& trace = Trace::current();
   return trace.at(where, [&] {
     Nodes inputs = front::nodes(trace, tiles);
-    Builder::RegionFn body = combine_region(trace, inputs, combine);
+    Builder::RegionFn body = combine_region(trace, "associative_scan", inputs, combine);
     return front::wrapped(trace, scan_nodes(trace, "associative_scan", inputs, axis, reverse, body));
   });
 }

@@ -79,28 +79,37 @@ size_t constant_named(const KernelDecl& kernel, std::string_view name) {
     ++count;
   }
   if (count == 1 && kernel.params[only].name.empty()) return only;
-  user_error("kernel {}: there is no constant {}; its constants: {}", kernel.name, name, constant_names(kernel));
+  user_error("there is no constant {}; its constants: {}", name, constant_names(kernel));
 }
 
 ir::Function trace_kernel(const KernelDecl& kernel, std::span<const ArgumentFact> facts) {
+  return trace_with_effects(kernel, facts).program;
+}
+
+TracedKernel trace_with_effects(const KernelDecl& kernel, std::span<const ArgumentFact> facts, const TapRequest& request) {
   STRIDER_CHECK(facts.size() == kernel.params.size());
   Trace trace("kernel", kernel.name);
+  trace.request = request;
   std::vector<Value> values;
   for (size_t k = 0; k < facts.size(); ++k) values.push_back(bind(trace, kernel, k, facts[k]));
   kernel.body(values);
   ir::Function f = trace.finish();
   mark_read_only(f);
   mark_streaming(f, kernel, facts);
-  return f;
+  return {std::move(f), std::move(trace.effects)};
 }
 
 std::vector<ArgumentFact> facts_for(const KernelDecl& kernel, std::span<const Constant> constants, const FactOptions& options) {
   std::vector<ArgumentFact> facts(kernel.params.size());
   std::vector<bool> bound(facts.size());
   for (const Constant& c : constants) {
-    size_t k = constant_named(kernel, c.name);
-    facts[k].constant = c.value;
-    bound[k] = true;
+    try {
+      size_t k = constant_named(kernel, c.name);
+      facts[k].constant = c.value;
+      bound[k] = true;
+    } catch (const Error& e) {
+      user_error("kernel {}: {}", kernel.name, e.what());
+    }
   }
   for (size_t k = 0; k < facts.size(); ++k) {
     const ParamDecl& p = kernel.params[k];

@@ -7,6 +7,7 @@
 
 #include <strider/kernel.h>
 
+#include "front/trace/effects.h"
 #include "ir/function.h"
 
 namespace strider::front {
@@ -26,6 +27,13 @@ static_assert(sizeof(ArgumentFact) == 16);
 
 /// Runs the body. Errors name the kernel and the line.
 ir::Function trace_kernel(const detail::KernelDecl& kernel, std::span<const ArgumentFact> facts);
+
+/// The same, and what its prints, assertions and taps mean: the hidden parameters follow those of the kernel.
+struct TracedKernel {
+  ir::Function program;
+  Effects effects;
+};
+TracedKernel trace_with_effects(const detail::KernelDecl& kernel, std::span<const ArgumentFact> facts, const TapRequest& request = {});
 
 /// Facts for a program without tensors: pointers aligned to 64 bytes and free of overlap, F32 where any dtype is taken.
 struct FactOptions {

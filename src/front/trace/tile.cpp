@@ -4,6 +4,7 @@
 
 #include "front/trace/body.h"
 #include "front/trace/trace.h"
+#include "ir/infer.h"
 #include "ir/promote.h"
 
 namespace strider {
@@ -217,28 +218,36 @@ Value trans(const Operand& x, const Dims& axes) {
 
 namespace {
 
+/// Whether each axis of the shape is 1 or that of the other, counted from the last.
+bool broadcasts_to(const ir::Shape& from, const ir::Shape& to) {
+  if (from.rank() > to.rank()) return false;
+  for (int k = 1; k <= from.rank(); ++k)
+    if (from[from.rank() - k] != 1 && from[from.rank() - k] != to[to.rank() - k]) return false;
+  return true;
+}
+
 /// A mask in the shape of what is accessed.
-ir::Value mask_node(Trace& trace, const Value& mask, const ir::Shape& shape) {
+ir::Value mask_node(Trace& trace, std::string_view what, const Value& mask, const ir::Shape& shape) {
   if (mask.is_empty()) return {};
   ir::Value v = trace.node(mask);
   const ir::Type type = trace.b.type(v);
-  if (type.dtype != DType::Bool) user_error("the mask is {}, expected bool", to_string(type));
-  if (front::common_shape(type.shape, shape) != shape)
-    user_error("the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", to_string(type.shape),
+  if (type.dtype != DType::Bool) user_error("{}: the mask is {}, expected bool, as a comparison gives it", what, to_string(type));
+  if (!broadcasts_to(type.shape, shape))
+    user_error("{}: the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", what, to_string(type.shape),
                to_string(shape));
   return front::broadcast(trace.b, v, shape);
 }
 
 /// A value as elements of what a pointer points to, widened where nothing can be lost.
-ir::Value element_node(Trace& trace, std::string_view what, const Value& value, const ir::Type& pointer) {
+ir::Value element_node(Trace& trace, std::string_view op, std::string_view what, const Value& value, const ir::Type& pointer) {
   if (value.is_empty()) return {};
   ir::Value v = value.is_literal() ? trace.constant(value, pointer.dtype) : trace.node(value);
   const ir::Type type = trace.b.type(v);
   if (type.is_pointer() || !ir::widens(type.dtype, pointer.dtype))
-    user_error("the {} is {}, the pointer is {}: convert it with .to(st::{})", what, to_string(type), to_string(pointer),
+    user_error("{}: the {} is {}, the pointer is {}: convert it with .to(st::{})", op, what, to_string(type), to_string(pointer),
                name_of(pointer.dtype));
-  if (front::common_shape(type.shape, pointer.shape) != pointer.shape)
-    user_error("the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", what, to_string(type.shape),
+  if (!broadcasts_to(type.shape, pointer.shape))
+    user_error("{}: the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", op, what, to_string(type.shape),
                to_string(pointer.shape), what);
   return front::broadcast(trace.b, trace.b.cast(v, pointer.dtype), pointer.shape);
 }
@@ -251,8 +260,8 @@ Value load(const Pointer& p, const Value& mask, const Value& other, Place where)
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
     if (!other.is_empty() && mask.is_empty()) user_error("load: `other` without a mask has no effect");
-    ir::Value m = mask_node(trace, mask, type.shape);
-    return trace.wrap(trace.b.load(pointer, m, element_node(trace, "other", other, type)));
+    ir::Value m = mask_node(trace, "load", mask, type.shape);
+    return trace.wrap(trace.b.load(pointer, m, element_node(trace, "load", "other", other, type)));
   });
 }
 
@@ -262,19 +271,84 @@ void store(const Pointer& p, const Value& value, const Value& mask, Place where)
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
     if (value.is_empty()) user_error("store: there is no value");
-    ir::Value element = element_node(trace, "value", value, type);
-    trace.b.store(pointer, element, mask_node(trace, mask, type.shape));
+    ir::Value element = element_node(trace, "store", "value", value, type);
+    trace.b.store(pointer, element, mask_node(trace, "store", mask, type.shape));
   });
 }
 
-Value atomic_add(const Pointer& p, const Value& value, const Value& mask, Place where) {
+// --- atomics
+
+namespace {
+
+Value atomic(ir::AtomicKind kind, const Pointer& p, const Value* compare, const Value& value, const Value& mask, Place where) {
   Trace& trace = Trace::current();
   return trace.at(where, [&] {
+    std::string_view name = ir::name_of(ir::Op::Atomic, static_cast<int64_t>(kind));
     ir::Value pointer = pointer_node(trace, p);
     const ir::Type type = type_of(trace, pointer);
-    if (value.is_empty()) user_error("atomic_add: there is no value");
-    ir::Value element = element_node(trace, "value", value, type);
-    return trace.wrap(trace.b.atomic_add(pointer, element, mask_node(trace, mask, type.shape)));
+    if (!ir::atomic_takes(kind, type.dtype))
+      user_error("{}: the pointer is {}, expected one to {}", name, to_string(type), ir::atomic_dtypes(kind));
+    if (value.is_empty() || (compare && compare->is_empty())) user_error("{}: there is no value", name);
+    ir::Value element = element_node(trace, name, "value", value, type), m = mask_node(trace, name, mask, type.shape);
+    if (!compare) return trace.wrap(trace.b.atomic(kind, pointer, element, m));
+    return trace.wrap(trace.b.atomic_cas(pointer, element_node(trace, name, "compared value", *compare, type), element, m));
+  });
+}
+
+}  // namespace
+
+#define STRIDER_ATOMIC(name, kind)                                                                \
+  Value name(const Pointer& p, const Value& value, const Value& mask, Place where) {              \
+    return atomic(ir::AtomicKind::kind, p, nullptr, value, mask, where);                          \
+  }
+STRIDER_ATOMIC(atomic_add, Add)
+STRIDER_ATOMIC(atomic_max, Max)
+STRIDER_ATOMIC(atomic_min, Min)
+STRIDER_ATOMIC(atomic_and, And)
+STRIDER_ATOMIC(atomic_or, Or)
+STRIDER_ATOMIC(atomic_xor, Xor)
+STRIDER_ATOMIC(atomic_xchg, Exchange)
+#undef STRIDER_ATOMIC
+
+Value atomic_cas(const Pointer& p, const Value& compare, const Value& value, const Value& mask, Place where) {
+  return atomic(ir::AtomicKind::CompareExchange, p, &compare, value, mask, where);
+}
+
+// --- hints
+
+namespace {
+
+Value hinted(ir::HintKind kind, const Operand& x, const Dims& numbers) {
+  Trace& trace = Trace::current();
+  return trace.at(x.where, [&] {
+    std::string_view name = ir::kHintNames[static_cast<int>(kind)];
+    ir::Value v = trace.node(x.value);
+    const ir::Type type = trace.b.type(v);
+    const int axes = std::max(type.shape.rank(), 1);
+    if (numbers.rank() != axes)
+      user_error("{}: {} numbers for a tile of shape {}, expected one for each axis", name, numbers.rank(), to_string(type.shape));
+    constexpr int64_t kMost = int64_t{1} << 40;
+    for (int axis = 0; axis < axes; ++axis) {
+      int64_t n = numbers[axis];
+      if (n < 1 || n > kMost) user_error("{}: the number is {}, expected 1 to 2^40", name, n);
+      if (n > 1) v = trace.b.hint({kind, axis, n}, v);
+    }
+    return trace.wrap(v);
+  });
+}
+
+}  // namespace
+
+Value multiple_of(const Operand& x, const Dims& numbers) { return hinted(ir::HintKind::MultipleOf, x, numbers); }
+Value max_contiguous(const Operand& x, const Dims& numbers) { return hinted(ir::HintKind::MaxContiguous, x, numbers); }
+Value max_constancy(const Operand& x, const Dims& numbers) { return hinted(ir::HintKind::MaxConstancy, x, numbers); }
+
+void assume(const Operand& condition) {
+  Trace& trace = Trace::current();
+  trace.at(condition.where, [&] {
+    if (condition.value.dtype() != DType::Bool)
+      user_error("assume: the condition is {}, expected bool; compare it with 0", name_of(condition.value.dtype()));
+    trace.b.assume(trace.node(condition.value));
   });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/trace/trace.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -61,6 +63,34 @@ Trace::Trace(std::string what, std::string name, const Dialect& dialect)
   current_trace = this;
 }
 
+namespace {
+
+/// The lowest address that the stack of this thread may reach, with room for what an operation needs; 0 if that is not known.
+const char* lowest_stack() {
+  constexpr size_t kRoom = 256 << 10;
+  static thread_local const char* lowest = [] {
+    pthread_attr_t attributes;
+    void* begin = nullptr;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return static_cast<const char*>(nullptr);
+    pthread_attr_getstack(&attributes, &begin, &size);
+    pthread_attr_destroy(&attributes);
+    return size > 2 * kRoom ? static_cast<const char*>(begin) + kRoom : static_cast<const char*>(nullptr);
+  }();
+  return lowest;
+}
+
+}  // namespace
+
+/// A function of the user's that calls itself for ever writes operations for ever, deeper and deeper.
+void Trace::check_stack() const {
+  const char here = 0;
+  const volatile char* address = &here;
+  if (const_cast<const char*>(address) < lowest_stack())
+    user_error("the stack is nearly used up: a function of the body calls itself without end; C++'s if cannot stop it by a run-time "
+               "value: loop with tl::range or tl::while_, or count down a tl::Constexpr");
+}
+
 Trace::~Trace() { current_trace = outer_; }
 
 Trace& Trace::current() {
@@ -71,6 +101,8 @@ Trace& Trace::current() {
 const Dialect& Trace::current_dialect() { return current_trace ? current_trace->dialect_ : kTileDialect; }
 
 Value Trace::wrap(ir::Value v) {
+  if (may_wrap_ && ir::is_pointwise(b.function()[v].op) && !b.type(v).is_pointer() && is_int(b.type(v).dtype))
+    b.set_flags(v, b.function()[v].flags | ir::kMayWrap);
   if (scopes_.size() <= v.id) scopes_.resize(v.id + 1);
   if (scopes_[v.id] == 0) scopes_[v.id] = open_.back();
   return Value(detail::Handle{detail::Handle::Node, v.id, serial_});
@@ -111,6 +143,8 @@ void Trace::fail(const Error& error, const std::source_location& where) const {
 }
 
 void Trace::enter() {
+  if (open_.size() > kMostNested)
+    user_error("bodies (of if_, range, while_, reduce) and return_if nest more than {} deep: turn the outer ones into a loop", kMostNested);
   open_.push_back(++last_scope_);
   outer_places_.push_back(place_);
   placed_ = false;
@@ -123,11 +157,13 @@ void Trace::leave() {
   placed_ = true;
 }
 
-void Trace::return_if(ir::Value condition) {
-  if (static_cast<int>(open_.size()) != 1 + returns_)
+void Trace::return_if(ir::Value condition, const std::function<void()>& last) {
+  if (!is_at_kernel_level())
     user_error("return_if stands inside a body: it can end the program only at the level of the kernel");
+  if (open_.size() > kMostNested) user_error("there are more than {} return_if: join their conditions with |", kMostNested);
   ir::Value owner = b.open(ir::Op::If, {{condition}}, 0, ir::Type::none(), 2);
   b.begin_region(owner, 0, {});
+  if (last) last();
   b.yield({});
   b.end_region();
   b.begin_region(owner, 1, {});
@@ -146,13 +182,15 @@ ir::Function Trace::finish() {
 
 // --- shapes
 
-ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b) {
+ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b, std::string_view what) {
   const ir::Shape& longer = a.rank() >= b.rank() ? a : b;
   ir::Shape shape = longer;
   for (int k = 1; k <= std::min(a.rank(), b.rank()); ++k) {
     int64_t x = a[a.rank() - k], y = b[b.rank() - k];
     if (x != y && x != 1 && y != 1)
-      user_error("tiles of shapes {} and {} do not broadcast", to_string(a), to_string(b));
+      user_error("{}{}tiles of shapes {} and {} do not broadcast: counted from the last axis, sizes must agree or be 1; "
+                 "x[{{tl::colon, tl::newaxis}}] adds an axis of size 1",
+                 what, what.empty() ? "" : ": ", to_string(a), to_string(b));
     shape[shape.rank() - k] = x == 1 ? y : x;
   }
   return shape;
@@ -199,3 +237,10 @@ void mark_read_only(ir::Function& f) {
 }
 
 }  // namespace strider::front
+
+namespace strider::inline v0::detail {
+
+Wrapping::Wrapping() : trace_(&front::Trace::current()), before_(static_cast<front::Trace*>(trace_)->set_may_wrap(true)) {}
+Wrapping::~Wrapping() { static_cast<front::Trace*>(trace_)->set_may_wrap(before_); }
+
+}  // namespace strider::v0::detail

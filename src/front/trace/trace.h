@@ -5,13 +5,16 @@
 // told with the name of what is traced and the line of the user's source.
 #pragma once
 
+#include <functional>
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <strider/tile.h>
 
 #include "base/error.h"
+#include "front/trace/effects.h"
 #include "ir/builder.h"
 
 namespace strider::front {
@@ -61,20 +64,33 @@ class Trace {
   template <class F>
   decltype(auto) at(const std::source_location& where, F&& f);
 
+  /// Whether integer operations that are handed out may wrap; gives what was so before.
+  bool set_may_wrap(bool may_wrap) { return std::exchange(may_wrap_, may_wrap); }
+
   /// Brackets a body of the user's: what is made inside cannot be used outside.
   void enter();
   void leave();
-  void return_if(ir::Value condition);
+  /// Ends the program if the condition holds, after what `last` writes.
+  void return_if(ir::Value condition, const std::function<void()>& last = {});
+  bool is_at_kernel_level() const { return static_cast<int>(open_.size()) == 1 + returns_; }
+  bool is_kernel() const { return what_ == "kernel"; }
+  const std::string& name() const { return name_; }
+  /// The user's line that is being written.
+  Span span() const { return {place_.file_name(), static_cast<int>(place_.line()), static_cast<int>(place_.column())}; }
 
   ir::Function finish();
 
   ir::Builder b;
+  Effects effects;     // prints, assertions and taps so far
+  TapRequest request;  // which taps become code
 
  private:
   uint32_t scope_of(ir::Value v) const { return v.id < scopes_.size() ? scopes_[v.id] : 0; }
   void check_usable(const Value& v) const;
   [[noreturn]] void fail(const Error& error, const std::source_location& where) const;
   void set_span(const std::source_location& where);
+  void check_stack() const;
+  static constexpr size_t kMostNested = 200;
 
   std::string what_, name_;
   Dialect dialect_;
@@ -84,6 +100,7 @@ class Trace {
   std::vector<uint32_t> scopes_;      // by node id: the body that it was made in, 0 if it was never handed out
   uint32_t last_scope_ = 1;
   int returns_ = 0;                   // else-regions that stay open to the end
+  bool may_wrap_ = false;
   bool placed_ = false;               // an operation is being written; `place_` is the user's line
   std::source_location place_;
   std::vector<std::source_location> outer_places_;  // of the operations whose bodies are open
@@ -99,6 +116,7 @@ decltype(auto) Trace::at(const std::source_location& where, F&& f) {
   placed_ = true;
   set_span(where);
   try {
+    check_stack();
     return f();
   } catch (const PlacedError&) {
     throw;
@@ -110,8 +128,8 @@ decltype(auto) Trace::at(const std::source_location& where, F&& f) {
 /// The dtype that a literal has on its own: that of the dialect if it fits, else i64 or u64.
 DType literal_dtype(const detail::Handle& literal);
 
-/// Broadcasts to one shape as NumPy does; a user error that names both shapes.
-ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b);
+/// Broadcasts to one shape as NumPy does; a user error that names both shapes, and `what` was to be done with them.
+ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b, std::string_view what = {});
 ir::Value broadcast(ir::Builder& b, ir::Value v, const ir::Shape& shape);
 
 ir::Shape shape_of(const Dims& dims);

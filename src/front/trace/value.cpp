@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on values: one dtype, one shape, then a node; on literals alone, a number.
+#include <algorithm>
 #include <bit>
 #include <optional>
 
@@ -102,9 +103,9 @@ Value fold_literals(ir::Op op, Operands operands) {
 
 // --- nodes
 
-ir::Shape broadcast_all(Trace& trace, std::span<ir::Value> values) {
+ir::Shape broadcast_all(Trace& trace, std::string_view what, std::span<ir::Value> values) {
   ir::Shape shape = trace.b.type(values[0]).shape;
-  for (ir::Value v : values.subspan(1)) shape = front::common_shape(shape, trace.b.type(v).shape);
+  for (ir::Value v : values.subspan(1)) shape = front::common_shape(shape, trace.b.type(v).shape, what);
   for (ir::Value& v : values) v = front::broadcast(trace.b, v, shape);
   return shape;
 }
@@ -118,7 +119,7 @@ Value apply_all(ir::Op op, Operands operands) {
     DType dtype = common_dtype(operands);
     ir::Value values[3];
     for (size_t k = 0; k < operands.size(); ++k) values[k] = trace.node(operands[k]->value, dtype);
-    broadcast_all(trace, std::span(values, operands.size()));
+    broadcast_all(trace, ir::name_of(op), std::span(values, operands.size()));
     return trace.wrap(trace.b.emit(op, std::span<const ir::Value>(values, operands.size())));
   });
 }
@@ -198,14 +199,21 @@ Value Value::to(DType dtype, std::source_location where) const {
   });
 }
 
-Value Value::operator[](std::initializer_list<tl::Axis> axes) const {
-  Value result = *this;
-  int axis = 0;
-  for (tl::Axis a : axes) {
-    if (a == tl::newaxis) result = tl::expand_dims(result, axis);
-    ++axis;
-  }
-  return result;
+Value Value::operator[](const tl::Subscript& subscript) const {
+  front::Trace& trace = front::Trace::current();
+  return trace.at(subscript.where, [&] {
+    const auto named = std::count(subscript.axes.begin(), subscript.axes.end(), tl::colon);
+    if (named > shape().rank())
+      user_error("a subscript of {} axes for a tile of shape {}: it has {}; newaxis adds one", named,
+                 to_string(trace.b.type(trace.node(*this)).shape), shape().rank());
+    Value result = *this;
+    int axis = 0;
+    for (tl::Axis a : subscript.axes) {
+      if (a == tl::newaxis) result = tl::expand_dims(Operand(result, subscript.where), axis);
+      ++axis;
+    }
+    return result;
+  });
 }
 
 // --- functions that are no plain op
@@ -218,7 +226,7 @@ Value where(const Operand& condition, const Operand& a, const Operand& b) {
     const Operand* operands[] = {&a, &b};
     DType dtype = detail::common_dtype(operands);
     ir::Value values[] = {trace.node(condition.value), trace.node(a.value, dtype), trace.node(b.value, dtype)};
-    detail::broadcast_all(trace, values);
+    detail::broadcast_all(trace, "where", values);
     return trace.wrap(trace.b.where(values[0], values[1], values[2]));
   });
 }

@@ -78,12 +78,10 @@ int moving_axis(const Function& f, const Condition& c) {
 /// out: inside one dtype an index that wraps is known by a last lane below the first.
 std::optional<int64_t> lane_step(const Function& f, Value v) {
   const Node& n = f[v];
-  bool repeats = n.type.is_scalar() || n.op == Op::Constant || (n.type.shape.elements() == 1 && n.op != Op::Gather);
-  if (repeats) return 0;
+  if (n.type.is_scalar() || n.op == Op::Constant || n.type.shape.elements() == 1) return 0;  // one lane, repeated
   if (n.op == Op::Arange) return 1;
-  if (n.op == Op::Gather) return std::nullopt;
   auto of = [&](int k) { return lane_step(f, f.operand(v, k)); };
-  if (has(n.op, Shapes) && n.op != Op::Reshape && n.op != Op::Trans) return of(0);
+  if (has(n.op, Shapes) && n.op != Op::Reshape && n.op != Op::Trans && n.op != Op::Gather) return of(0);
   if (n.op != Op::Add && n.op != Op::Sub && n.op != Op::Mul) return std::nullopt;
   auto a = of(0), b = of(1);
   if (!a || !b) return std::nullopt;
@@ -112,7 +110,9 @@ std::optional<ir::Value> LaneProgram::first_index(Value v) {
     Value known = known_scalar(v);
     return known.valid() ? std::optional(known) : std::nullopt;
   }
+  if (n.op == Op::Gather) return std::nullopt;
   if (has(n.op, Shapes)) return first_index(f_.operand(v, 0));
+  if (n.op != Op::Add && n.op != Op::Sub && n.op != Op::Mul) return std::nullopt;
   auto a = first_index(f_.operand(v, 0)), b = first_index(f_.operand(v, 1));
   return a && b ? std::optional(b_.binary(n.op, *a, *b)) : std::nullopt;
 }

@@ -57,8 +57,7 @@ LaneValue LaneProgram::eval(Value v, const Index& index, bool same_lane) {
     auto it = storage_.find(v.id);
     STRIDER_CHECK(it != storage_.end());
     const Storage& s = it->second;
-    result = same_lane && s.own.valid() ? read_own(s, pass_->slot->number)
-                                        : read_shared(s, squeeze_index(n.type.shape, index), pass_->slot->present);
+    result = same_lane && s.own.valid() ? read_own(s, pass_->slot->number) : read_elsewhere(s, squeeze_index(n.type.shape, index));
   }
   if (same_lane) pass_->values[v.id] = result;
   if (is_shared) pass_->elsewhere[std::move(key)] = result;
@@ -166,9 +165,9 @@ LaneValue LaneProgram::eval_dot(Value v) {
   Values sums{m.materialize(eval_here(f_.operand(v, 0)))};
   sums = b_.for_loop(b_.i32(0), b_.i32(f_.type(a).shape[1]), b_.i32(1), sums, [&](std::span<const Value> p) {
     LaneValue k = m.uniform(p[0]), sum = m.vector(p[1]);
-    LaneValue x = eval(a, {index[0], k}, false), y = eval(b, {k, index[1]}, false);
-    bool fused = is_float(f_.type(v).dtype);
-    return Values{m.materialize(fused ? m.apply(Op::Fma, {x, y, sum}) : m.add(sum, m.apply(Op::Mul, {x, y})))};
+    DType dtype = f_.type(v).dtype;
+    LaneValue x = m.cast(eval(a, {index[0], k}, false), dtype), y = m.cast(eval(b, {k, index[1]}, false), dtype);
+    return Values{m.materialize(is_float(dtype) ? m.apply(Op::Fma, {x, y, sum}) : m.add(sum, m.apply(Op::Mul, {x, y})))};
   });
   pass_->elsewhere = std::move(before);
   return m.vector(sums[0]);

@@ -25,6 +25,11 @@ bool is_kernel_param(const Function& f, Value v) {
 }
 }  // namespace
 
+void Facts::promise(Value v, int64_t number) {
+  if (f_.type(v).is_pointer()) aligned_[v.id] = std::max(alignment(v), power_in(number));
+  else set_divisor(v, std::max(divisor(v), power_in(number)));
+}
+
 int64_t Facts::divisor(Value v, int depth) const {
   if (auto it = known_.find(v.id); it != known_.end()) return it->second;
   return known_[v.id] = found_divisor(v, depth);  // kept, because shared operands would be walked again and again
@@ -57,6 +62,7 @@ int64_t Facts::found_divisor(Value v, int depth) const {
 }
 
 int64_t Facts::alignment(Value v, int depth) const {
+  if (auto it = aligned_.find(v.id); it != aligned_.end()) return it->second;
   const Node& n = f_[v];
   int64_t element = size_of(n.type.dtype);
   if (n.op == Op::Alloc) return kScratchAlignment;

@@ -18,6 +18,8 @@ class Facts {
   int64_t alignment(ir::Value v) const { return alignment(v, kDepth); }
   /// Notes what is known about a value that says nothing itself, such as a loop's index.
   void set_divisor(ir::Value v, int64_t divisor) { known_[v.id] = divisor; }
+  /// Notes a promise of the user: `number` divides the integer `v`, or the address `v` in bytes.
+  void promise(ir::Value v, int64_t number);
 
  private:
   static constexpr int kDepth = 24;
@@ -27,6 +29,7 @@ class Facts {
 
   const ir::Function& f_;
   mutable std::unordered_map<uint32_t, int64_t> known_;
+  std::unordered_map<uint32_t, int64_t> aligned_;  // pointers, by promise
 };
 
 }  // namespace strider::pass

@@ -82,9 +82,22 @@ void LaneProgram::store(const LaneValue& pointer, const LaneValue& value, const 
   b_.store_block(base, flip(stored), log2_of(facts_.alignment(base)), flip(mask_vector), access);
 }
 
-LaneValue LaneProgram::atomic_add(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask) {
+/// The atomic `v` on `operands`, in the lanes that are present.
+LaneValue LaneProgram::atomic(Value v, std::span<const LaneValue> operands, const LaneValue& present) {
   LaneMath m = math(pass_->layout);
-  return m.vector(b_.atomic_add(m.materialize(pointer), m.materialize(value), is_always(mask) ? Value{} : m.materialize(mask)));
+  const Node& n = f_[v];
+  auto mask_at = static_cast<size_t>(mask_operand(n.op, n.imm));
+  Values lowered;
+  for (size_t k = 0; k < mask_at; ++k) lowered.push_back(m.materialize(operands[k]));
+  LaneValue mask = m.both(mask_at < operands.size() ? operands[mask_at] : LaneValue{}, present);
+  if (!is_always(mask)) lowered.push_back(m.materialize(mask));
+  return m.vector(b_.emit(n.op, lowered, n.imm));
+}
+
+/// Adds 1 to i32 in memory.
+void LaneProgram::count_one(const LaneValue& pointer, const LaneValue& mask) {
+  LaneMath m = math(pass_->layout);
+  b_.atomic_add(m.materialize(pointer), m.materialize(m.constant(DType::I32, 1)), is_always(mask) ? Value{} : m.materialize(mask));
 }
 
 // --- kept values
@@ -150,6 +163,15 @@ LaneValue LaneProgram::read_own(const Storage& storage, Value slot_number) { ret
 
 LaneValue LaneProgram::read_shared(const Storage& storage, const Index& squeezed, const LaneValue& present) {
   return load(shared_address(storage, squeezed), present, {});
+}
+
+/// What the lanes of the current slot see of a kept tile. An element that all of them see is read if the first lane is present:
+/// its indices are the lowest of the slot, so no other one is present without it.
+LaneValue LaneProgram::read_elsewhere(const Storage& storage, const Index& squeezed) {
+  LaneMath m = math(pass_->layout);
+  LaneValue address = shared_address(storage, squeezed), present = pass_->slot->present;
+  bool is_one = address.is_uniform() && !is_always(present) && !present.is_uniform();
+  return load(address, is_one ? m.uniform(m.first_lane(present)) : present, {});
 }
 
 }  // namespace strider::pass

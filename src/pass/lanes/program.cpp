@@ -3,6 +3,7 @@
 #include "pass/lanes/program.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -58,10 +59,19 @@ void LaneProgram::lower_statement(Value v) {
 
 void LaneProgram::lower_scalar(Value v) {
   const Node& n = f_[v];
+  if (n.op == Op::Hint) return lower_hint(v);
   if (n.operand_count == 1 && !f_.type(f_.operand(v, 0)).is_scalar()) return lower_single_element(v);
   Values operands;
   for (Value o : f_.operands(v)) operands.push_back(map_[o.id]);
   map_[v.id] = b_.emit(n.op, operands, n.imm, &n.type);
+}
+
+/// What a hint says of a scalar becomes a fact; of tiles nothing is kept (pass/hints).
+void LaneProgram::lower_hint(Value v) {
+  HintFact fact = HintFact::of(f_[v].imm);
+  Value scalar = map_[f_.operand(v, 0).id];
+  map_[v.id] = scalar;
+  if (fact.kind == HintKind::MultipleOf) facts_.promise(scalar, fact.number);
 }
 
 /// A scalar that is the one element of a tile.
@@ -230,7 +240,7 @@ void LaneProgram::by_owner(const Layout& layout, const std::function<void()>& bo
 /// How the value of `v` is kept. Only the owner of repeated lanes knows what an atomic gave, so all read it from scratch.
 uint8_t LaneProgram::keep_flags(Value v, const Layout& layout) const {
   bool repeated = layout.threads < threads_;
-  return f_[v].op == Op::AtomicAdd && repeated ? static_cast<uint8_t>(kKeepShared) : f_[v].flags;
+  return f_[v].op == Op::Atomic && repeated ? static_cast<uint8_t>(kKeepShared) : f_[v].flags;
 }
 
 void LaneProgram::lower_nest(Value v) {
@@ -279,9 +289,24 @@ void LaneProgram::count_lanes(Value v, const Slot& slot) {
   const Storage& counts = storage_[v.id];
   LaneValue bin = eval_here(f_.operand(v, 0));
   LaneValue from_zero[] = {bin, m.constant(DType::I32, 0)};
-  LaneValue mask = m.both(m.apply(Op::Ge, DType::Bool, from_zero), m.less(bin, f_.type(v).shape[0]));
-  Index index = squeeze_index(f_.type(v).shape, {bin});
-  by_owner(pass_->layout, [&] { atomic_add(shared_address(counts, index), m.constant(DType::I32, 1), m.both(mask, slot.present)); });
+  LaneValue mask = m.both(m.both(m.apply(Op::Ge, DType::Bool, from_zero), m.less(bin, f_.type(v).shape[0])), slot.present);
+  auto address = [&](const LaneValue& at) { return shared_address(counts, squeeze_index(f_.type(v).shape, {at})); };
+  if (threads_ > 1) {
+    Value place = m.materialize(address(bin)), one = m.materialize(m.constant(DType::I32, 1));
+    return by_owner(pass_->layout, [&] { b_.atomic_add(place, one, is_always(mask) ? Value{} : m.materialize(mask)); });
+  }
+  // One thread needs no atomics. Lane by lane, 0 is added to bin 0 where nothing is counted.
+  LaneValue counted[] = {mask, bin, m.constant(DType::I32, 0)};
+  Value bins = allocate_private(DType::I32, m.lanes()), amounts = allocate_private(DType::I32, m.lanes());
+  std::vector<int64_t> lanes(static_cast<size_t>(m.lanes()));
+  std::iota(lanes.begin(), lanes.end(), 0);
+  store(m.affine(bins, lanes), m.apply(Op::Where, DType::I32, counted), {});
+  store(m.affine(amounts, lanes), m.cast(mask, DType::I32), {});
+  b_.for_loop(b_.i32(0), b_.i32(m.lanes()), b_.i32(1), {}, [&](std::span<const Value> p) {
+    Value place = address(m.uniform(b_.load(b_.ptr_add(bins, p[0])))).base;
+    b_.store(place, b_.add(b_.load(place), b_.load(b_.ptr_add(amounts, p[0]))));
+    return Values{};
+  });
 }
 
 void LaneProgram::lower_in_nest(Value v) {
@@ -304,9 +329,9 @@ void LaneProgram::lower_in_nest(Value v) {
     case Op::Dot: result = eval_dot(v); break;
     case Op::Store:
       return by_owner(pass_->layout, [&] { store(x[0], x[1], m.both(operand(2), slot.present), n.imm); });
-    case Op::AtomicAdd:
+    case Op::Atomic:
       return by_owner(pass_->layout, [&] {
-        LaneValue old = atomic_add(x[0], x[1], m.both(operand(2), slot.present));
+        LaneValue old = atomic(v, x, slot.present);
         if (auto it = storage_.find(v.id); it != storage_.end()) keep(it->second, slot, old);
       });
     default: result = eval_pointwise(v, x);

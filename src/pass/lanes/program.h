@@ -79,6 +79,7 @@ class LaneProgram {
   void lower_scalar(Value v);
   void lower_single_element(Value v);
   void lower_scalar_memory(Value v);
+  void lower_hint(Value v);
   void lower_nest(Value v);
   void visit_slot(Value nest, const Slot& slot);
   void lower_in_nest(Value v);
@@ -138,7 +139,8 @@ class LaneProgram {
   LaneValue load_every_second(const LaneValue& pointer);
   LaneValue load(const LaneValue& pointer, const LaneValue& mask, const LaneValue& other, int64_t access = 0);
   void store(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask, int64_t access = 0);
-  LaneValue atomic_add(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask);
+  LaneValue atomic(Value v, std::span<const LaneValue> operands, const LaneValue& present);
+  void count_one(const LaneValue& pointer, const LaneValue& mask);
   Storage allocate(const Layout& layout, DType dtype, uint8_t keep);
   void clear(const Storage& storage);
   Value allocate_private(DType dtype, int64_t elements);
@@ -146,6 +148,7 @@ class LaneProgram {
   LaneValue shared_address(const Storage& storage, const Index& squeezed);
   void keep(const Storage& storage, const Slot& slot, const LaneValue& value);
   LaneValue read_own(const Storage& storage, Value slot_number);
+  LaneValue read_elsewhere(const Storage& storage, const Index& squeezed);
   LaneValue read_shared(const Storage& storage, const Index& squeezed, const LaneValue& present);
   Index squeeze_index(const ir::Shape& shape, const Index& index) const;
 
