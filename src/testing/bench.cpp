@@ -26,7 +26,8 @@ void check(const BenchOptions& o) {
   if (!(o.warm_up >= 0) || !(o.repeat >= 0))
     user_error("do_bench: {} ms to warm up and {} ms to repeat, expected 0 or more", o.warm_up, o.repeat);
   if (o.least_samples < 1 || o.most_samples < o.least_samples)
-    user_error("do_bench: {} to {} samples, expected at least 1, and no more at least than at most", o.least_samples, o.most_samples);
+    user_error("do_bench: {} to {} samples, expected at least 1, and no more at least than at most", o.least_samples,
+               o.most_samples);
   for (double q : o.quantiles)
     if (!(q >= 0 && q <= 1)) user_error("do_bench: the quantile {} does not lie in [0, 1]", q);
 }
