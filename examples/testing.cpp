@@ -15,8 +15,8 @@ namespace testing = strider::testing;
 namespace {
 
 const st::Kernel& l1_norm() {
-  static const st::Kernel kernel = st::kernel("l1_norm", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Const<"BLOCK"> BLOCK) {
-    auto i = tl::program_id(0).to(st::i64) * BLOCK + tl::arange(0, BLOCK);
+  static const auto kernel = st::kernel("l1_norm", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Const<"BLOCK"> block) {
+    auto i = tl::program_id(0).to(st::i64) * block + tl::arange(0, block);
     tl::atomic_add(out, tl::sum(tl::abs(tl::load(x + i, i < n, 0.0f))));
   }, {{"x", "out", "n"}});
   return kernel;
@@ -54,7 +54,11 @@ void compare_results() {
 
 void report_over_sizes() {
   auto report = testing::perf_report(
-      {.name = "vector add", .x_values = {1 << 10, 1 << 14, 1 << 18}, .lines = {"out", "new memory"}, .y_label = "GB/s", .x_log = true},
+      {.name = "vector add",
+       .x_values = {1 << 10, 1 << 14, 1 << 18},
+       .lines = {"out", "new memory"},
+       .y_label = "GB/s",
+       .x_log = true},
       [](const testing::Point& p) {
         st::Tensor a = st::randn({p["n"]}), b = st::randn({p["n"]}), c = st::empty({p["n"]});
         auto run = [&] { p.line() == "out" ? st::ops::add(a, b, st::out(c)) : static_cast<void>(st::ops::add(a, b)); };

@@ -10,8 +10,8 @@ namespace strider {
 
 class Device;
 
-/// While one lives, what this thread allocates for tensors lies between guard bytes. Those and the tensor's own are 0xff at first:
-/// NaN in every float dtype, -1 or the greatest number in integers.
+/// While one lives, what this thread allocates for tensors lies between guard bytes. Those and the tensor's own are 0xff at
+/// first: NaN in every float dtype, -1 or the greatest number in integers.
 class GuardedMemory {
  public:
   /// Tensors begin `shift` bytes after an address that is a multiple of 64.
@@ -20,8 +20,8 @@ class GuardedMemory {
   GuardedMemory(const GuardedMemory&) = delete;
   GuardedMemory& operator=(const GuardedMemory&) = delete;
 
-  /// What was written outside of tensors so far, of those that are gone too: "4 bytes after the end of a tensor of 400 bytes, from
-  /// byte 400 on"; empty if nothing was.
+  /// What was written outside of tensors so far, of those that are gone too: "4 bytes after the end of a tensor of 400 bytes,
+  /// from byte 400 on"; empty if nothing was.
   std::string damage() const;
 
   /// What a tensor's memory keeps of it.

@@ -59,7 +59,8 @@ size_t param_named(const KernelDecl& decl, std::string_view name) {
 
 size_t pointer_named(const KernelDecl& decl, std::string_view name) {
   size_t param = param_named(decl, name);
-  if (decl.params[param].kind != ParamKind::Pointer) user_error("the parameter {} is no tensor: it cannot be zeroed or restored", name);
+  if (decl.params[param].kind != ParamKind::Pointer)
+    user_error("the parameter {} is no tensor: it cannot be zeroed or restored", name);
   return param;
 }
 
@@ -113,10 +114,20 @@ class Arguments {
       given = given.first(given.size() - 1);
     }
     size_t expected = static_cast<size_t>(std::count(is_set.begin(), is_set.end(), false));
-    if (given.size() != expected) user_error("{} arguments given, expected {} beside the constants that are tuned", given.size(), expected);
+    if (given.size() != expected)
+      user_error("{} arguments given, expected {} beside the constants that are tuned", given.size(), expected);
+    for (const Argument& a : given) {
+      if (a.name().empty()) continue;
+      size_t param = param_named(decl, a.name());
+      if (is_set[param]) user_error("the argument {} is given twice, or is tuned", a.name());
+      by_param_[param] = a, is_set[param] = true;
+    }
     size_t next = 0;
-    for (size_t k = 0; k < by_param_.size(); ++k)
-      if (!is_set[k]) by_param_[k] = given[next++];
+    for (const Argument& a : given) {
+      if (!a.name().empty()) continue;
+      while (is_set[next]) ++next;
+      by_param_[next] = a, is_set[next] = true;
+    }
   }
 
   std::span<const Argument> by_param() const { return by_param_; }
@@ -189,8 +200,8 @@ std::vector<TuneConfig> candidates(const TuneOptions& o, const TuneArguments& ar
 }
 
 /// Tries each configuration once, then times those that run, in turn.
-std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOptions& o, const timing::Reset& reset, Device& device,
-                           const std::function<void(const TuneConfig&)>& launch) {
+std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOptions& o, const timing::Reset& reset,
+                           Device& device, const std::function<void(const TuneConfig&)>& launch) {
   std::vector<TuneRow> rows, failed;
   for (const TuneConfig& c : configs) {
     reset();

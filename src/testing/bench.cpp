@@ -10,9 +10,12 @@
 #include "base/error.h"
 #include "runtime/storage.h"
 #include "testing/flush.h"
+#include "testing/memory.h"
 #include "testing/report.h"
 #include "testing/reset.h"
 #include "testing/timing.h"
+
+#include <strider/ops.h>
 
 namespace strider::inline v0::testing {
 namespace {
@@ -23,7 +26,8 @@ void check(const BenchOptions& o) {
   if (!(o.warm_up >= 0) || !(o.repeat >= 0))
     user_error("do_bench: {} ms to warm up and {} ms to repeat, expected 0 or more", o.warm_up, o.repeat);
   if (o.least_samples < 1 || o.most_samples < o.least_samples)
-    user_error("do_bench: {} to {} samples, expected at least 1, and no more at least than at most", o.least_samples, o.most_samples);
+    user_error("do_bench: {} to {} samples, expected at least 1, and no more at least than at most", o.least_samples,
+               o.most_samples);
   for (double q : o.quantiles)
     if (!(q >= 0 && q <= 1)) user_error("do_bench: the quantile {} does not lie in [0, 1]", q);
 }
@@ -65,6 +69,20 @@ BenchResult do_bench(const std::function<void()>& run, const BenchOptions& optio
   };
   timing::Call call = [&](int64_t) { run(); };
   return result_of(timing::measure(device, {&call, 1}, timing_options(options), before)[0], options.quantiles);
+}
+
+BenchResult bench_copy(int64_t bytes, const BenchOptions& options) {
+  if (bytes < 8) user_error("bench_copy: {} bytes, expected 8 or more", bytes);
+  timing::Memory memory(device_named(options.device));
+  OperandText half(fmt::format("f32({})", bytes / 8));
+  TensorView from = memory.operand(half, timing::Content::Normal, 0), to = memory.operand(half, timing::Content::None, 1);
+  return do_bench([&] { ops::copy(from, out(to)); }, options);
+}
+
+BenchResult bench_empty_kernel(const BenchOptions& options) {
+  static const Kernel& nothing = *new Kernel(kernel("nothing", [](tl::Ptr<float>) {}));
+  Tensor any = zeros({1}, {f32, options.device});
+  return do_bench([&] { nothing[1](any); }, options);
 }
 
 }  // namespace strider::v0::testing

@@ -75,7 +75,8 @@ void TypesFound::refuse(DType dtype, const std::string& why, bool typed) {
 void TypesFound::tell(CheckStep& step, const CheckOptions& options) const {
   std::vector<std::string> words;
   for (size_t k = 0; k < accepted_.size(); ++k)
-    words.push_back(results_[k] == name_of(accepted_[k]) ? results_[k] : fmt::format("{} -> {}", name_of(accepted_[k]), results_[k]));
+    words.push_back(results_[k] == name_of(accepted_[k]) ? results_[k]
+                                                         : fmt::format("{} -> {}", name_of(accepted_[k]), results_[k]));
   if (accepted_.empty()) add(step, Verdict::Failed, "no dtype is accepted");
   else add(step, Verdict::Passed, fmt::format("accepted: {}", fmt::join(words, ", ")));
   for (size_t k = 0; k < refused_.size();) {  // those that are refused with the same words together
@@ -107,8 +108,11 @@ Tensor tensor_of(const std::vector<double>& values, const Dims& shape, DType dty
 }
 
 testing::CloseOptions close_options(const CheckOptions& options, DType dtype) {
-  return {.rtol = options.rtol.value_or(testing::default_rtol(dtype)), .atol = options.atol.value_or(testing::default_atol(dtype)),
-          .equal_nan = true, .dtype = dtype, .places = 3};
+  return {.rtol = options.rtol.value_or(testing::default_rtol(dtype)),
+          .atol = options.atol.value_or(testing::default_atol(dtype)),
+          .equal_nan = true,
+          .dtype = dtype,
+          .places = 3};
 }
 
 void WorstUlp::add(DType dtype, const std::vector<uint64_t>& actual, const std::vector<uint64_t>& expected, double atol) {

@@ -64,8 +64,8 @@ class TypesFound {
 Tensor tensor_of(const std::vector<double>& values, const Dims& shape, DType dtype);
 /// The tolerances of the options; NaN is close to NaN.
 testing::CloseOptions close_options(const CheckOptions& options, DType dtype);
-/// The worst error of results that should be exact to the last digits. Where a result is below the absolute tolerance, that may be
-/// all that is left of larger numbers: those count apart.
+/// The worst error of results that should be exact to the last digits. Where a result is below the absolute tolerance, that may
+/// be all that is left of larger numbers: those count apart.
 class WorstUlp {
  public:
   void add(DType dtype, const std::vector<uint64_t>& actual, const std::vector<uint64_t>& expected, double atol);

@@ -64,7 +64,8 @@ class KernelChecker {
   /// What nobody may expect to find in the output.
   static void poison(const Tensor& out) {
     std::vector<char> bytes(static_cast<size_t>(bytes_in(out)), static_cast<char>(0xff));
-    if (!bytes.empty() && out.is_contiguous()) out.device_object().copy_in(out.data(), bytes.data(), static_cast<int64_t>(bytes.size()));
+    if (!bytes.empty() && out.is_contiguous())
+      out.device_object().copy_in(out.data(), bytes.data(), static_cast<int64_t>(bytes.size()));
   }
 
   /// Launches and compares with what is expected of the inputs as they are now.
@@ -158,8 +159,10 @@ class KernelChecker {
     }
     no_elements(step);
     if (step.verdict == Verdict::Failed) return;
-    add(step, Verdict::Passed, fmt::format("{} sizes around the block of {}, special values one by one; nothing outside of a tensor was "
-                                           "written or used, and every access interpreted", sizes.size(), how_.block));
+    add(step, Verdict::Passed,
+        fmt::format("{} sizes around the block of {}, special values one by one; nothing outside of a tensor was "
+                    "written or used, and every access interpreted",
+                    sizes.size(), how_.block));
   }
 
   /// Every access against the tensors that the arguments are.
@@ -177,14 +180,16 @@ class KernelChecker {
     for (const Fault& fault : faults) {
       bool is_lint = fault.kind == FaultKind::MaskedLane;
       is_right &= is_lint;
-      add(step, is_lint ? Verdict::Noted : Verdict::Failed, fmt::format("{} of {}: {}", size_text(small(odd_size())), name_of(dtype), fault.text));
+      add(step, is_lint ? Verdict::Noted : Verdict::Failed,
+          fmt::format("{} of {}: {}", size_text(small(odd_size())), name_of(dtype), fault.text));
     }
     return is_right;
   }
 
   std::vector<int64_t> boundary_sizes() const {
     int64_t b = how_.block;
-    std::vector<int64_t> all = how_.by_rows ? std::vector<int64_t>{1, 7, b / 2 + 1, b - 1, b} : std::vector<int64_t>{1, 7, b - 1, b, b + 1, 3 * b + 7};
+    std::vector<int64_t> all =
+        how_.by_rows ? std::vector<int64_t>{1, 7, b / 2 + 1, b - 1, b} : std::vector<int64_t>{1, 7, b - 1, b, b + 1, 3 * b + 7};
     std::erase_if(all, [](int64_t n) { return n < 1; });
     return all;
   }
@@ -232,7 +237,8 @@ class KernelChecker {
     std::string text = fmt::format("{} in input {} of {}: {}", v.name, input, name_of(dtype), report.text());
     bool is_large = is_float(dtype) && std::fabs(ir::double_of_bits(flat.dtype(), v.bits)) > std::sqrt(3e38);
     if (is_large && std::isfinite(ir::double_of_bits(flat.dtype(), v.bits))) {
-      add(step, Verdict::Noted, fmt::format("{} in input {} of {}: overflows on the way, in double it does not", v.name, input, name_of(dtype)));
+      add(step, Verdict::Noted,
+          fmt::format("{} in input {} of {}: overflows on the way, in double it does not", v.name, input, name_of(dtype)));
       return true;
     }
     add(step, Verdict::Failed, text);
@@ -242,8 +248,9 @@ class KernelChecker {
   // --- step 3
 
   void correctness(CheckStep& step) const {
-    std::vector<KernelSize> sizes = how_.by_rows ? std::vector<KernelSize>{{37, how_.block - how_.block / 8, how_.block}, {5, how_.block, how_.block}}
-                                                 : std::vector<KernelSize>{{1, 10'007, how_.block}, {1, 16 * how_.block, how_.block}};
+    std::vector<KernelSize> sizes =
+        how_.by_rows ? std::vector<KernelSize>{{37, how_.block - how_.block / 8, how_.block}, {5, how_.block, how_.block}}
+                     : std::vector<KernelSize>{{1, 10'007, how_.block}, {1, 16 * how_.block, how_.block}};
     if (!options_.quick && !how_.by_rows)
       for (int64_t block : how_.blocks) sizes.push_back({1, 20'011, block});
     for (DType dtype : accepted_) {
@@ -254,7 +261,8 @@ class KernelChecker {
           verify(size, dtype, 0, &ulp);
           elements += size.elements();
         }
-        add(step, Verdict::Passed, fmt::format("{}: {} sizes and blocks, {} elements{}", name_of(dtype), sizes.size(), elements, ulp.text()));
+        add(step, Verdict::Passed,
+            fmt::format("{}: {} sizes and blocks, {} elements{}", name_of(dtype), sizes.size(), elements, ulp.text()));
       } catch (const std::exception& error) {
         add(step, Verdict::Failed, error.what());
       }
@@ -271,7 +279,8 @@ class KernelChecker {
     subject.make = [&, dtype](int64_t elements, int64_t block, int64_t shift) {
       std::optional<GuardedMemory> shifted;
       if (shift > 0) shifted.emplace(shift);
-      KernelSize size = how_.by_rows ? KernelSize{std::max<int64_t>(elements / block, 1), block, block} : KernelSize{1, elements, block};
+      KernelSize size =
+          how_.by_rows ? KernelSize{std::max<int64_t>(elements / block, 1), block, block} : KernelSize{1, elements, block};
       auto call = std::make_shared<KernelCall>(how_.prepare(size, tensors(dtype)));
       SpeedCase work{[call] { call->launch(); }, call->bytes, bytes_in(call->out)};
       for (const Tensor& t : call->inputs) work.footprint += bytes_in(t);

@@ -138,7 +138,8 @@ class OperatorCheck {
     return bits;
   }
 
-  std::vector<uint64_t> from_user(const std::vector<std::vector<uint64_t>>& operands, const Case& c, DType dtype, DType result) const {
+  std::vector<uint64_t> from_user(const std::vector<std::vector<uint64_t>>& operands, const Case& c, DType dtype,
+                                  DType result) const {
     std::vector<uint64_t> expected(operands[0].size());
     std::vector<double> row(decl_.arguments);
     for (size_t i = 0; i < expected.size(); ++i) {
@@ -166,7 +167,8 @@ class OperatorCheck {
     Tolerance tolerance{*close.rtol, *close.atol, true};
     int64_t chosen = 0;
     for (size_t i = 0; i < actual.size(); ++i) {
-      bool is_right = tolerance.accepts(dtype, actual[i], dtype, expected[i]) && !differ_in_sign_of_zero(actual[i], expected[i], dtype);
+      bool is_right =
+          tolerance.accepts(dtype, actual[i], dtype, expected[i]) && !differ_in_sign_of_zero(actual[i], expected[i], dtype);
       if (is_right || !tolerance.accepts(dtype, actual[i], dtype, own[i])) continue;
       expected[i] = own[i];
       ++chosen;
@@ -194,7 +196,8 @@ class OperatorCheck {
     Dims shape = common_shape(c);
     std::vector<std::vector<uint64_t>> operands = operand_bits(c, dtype, shape);
     for (size_t k = 0; k < results.size(); ++k) verify_output(c, dtype, results[k], k, shape, operands, outcome);
-    if (std::string damage = guarded.damage(); !damage.empty()) user_error("{} of {}: wrote outside: {}", c.name, name_of(dtype), damage);
+    if (std::string damage = guarded.damage(); !damage.empty())
+      user_error("{} of {}: wrote outside: {}", c.name, name_of(dtype), damage);
   }
 
   static Tensor guarded_copy(const Tensor& t) {
@@ -211,8 +214,10 @@ class OperatorCheck {
     std::vector<planner::ArgumentType> types = types_of(c, dtype);
     ScalarReference wide(decl_, types, false), own(decl_, types, true);
     DType expected_dtype = c.out ? result.dtype() : wide.results()[output];
-    std::string where = fmt::format("{} of {}{}", c.name, name_of(dtype), decl_.outputs > 1 ? fmt::format(", output {}", output) : "");
-    if (result.shape() != shape) user_error("{}: the result has shape {}, expected {}", where, to_string(result.shape()), to_string(shape));
+    std::string where =
+        fmt::format("{} of {}{}", c.name, name_of(dtype), decl_.outputs > 1 ? fmt::format(", output {}", output) : "");
+    if (result.shape() != shape)
+      user_error("{}: the result has shape {}, expected {}", where, to_string(result.shape()), to_string(shape));
     if (result.dtype() != expected_dtype)
       user_error("{}: the result is {}, expected {}", where, name_of(result.dtype()), name_of(expected_dtype));
     std::vector<uint64_t> actual = result.to_bits(), expected;
@@ -220,7 +225,8 @@ class OperatorCheck {
       expected = from_user(operands, c, dtype, expected_dtype);
     } else {
       expected = from_function(wide, operands, output);
-      if (wide.is_float()) outcome.own_dtype_only += choose(actual, expected, from_function(own, operands, output), expected_dtype);
+      if (wide.is_float())
+        outcome.own_dtype_only += choose(actual, expected, from_function(own, operands, output), expected_dtype);
     }
     Tensor reference = generate(shape, {expected_dtype}, [&](int64_t i) { return expected[static_cast<size_t>(i)]; });
     CloseReport report = testing::compare(result, reference, close_options(options_, expected_dtype));
@@ -291,7 +297,8 @@ class OperatorCheck {
   void boundaries(CheckStep& step) const {
     Outcome outcome;
     int cases = 0;
-    std::vector<int64_t> sizes = options_.quick ? std::vector<int64_t>{0, 1, 1025} : std::vector<int64_t>{0, 1, 2, 7, 255, 1023, 1025, 5000};
+    std::vector<int64_t> sizes =
+        options_.quick ? std::vector<int64_t>{0, 1, 1025} : std::vector<int64_t>{0, 1, 2, 7, 255, 1023, 1025, 5000};
     for (DType dtype : accepted_) {
       cases += 1 + static_cast<int>(sizes.size());
       if (!try_case(step, special_case(dtype), dtype, outcome)) continue;
@@ -299,15 +306,17 @@ class OperatorCheck {
         if (!try_case(step, ordinary_case(fmt::format("{} elements", n), dtype, {n}), dtype, outcome)) break;
     }
     if (step.verdict == Verdict::Failed) return;
-    add(step, Verdict::Passed, fmt::format("special values, and {} sizes from 0 on: {} cases, {} elements; nothing was written outside",
-                                           sizes.size(), cases, outcome.elements));
+    add(step, Verdict::Passed,
+        fmt::format("special values, and {} sizes from 0 on: {} cases, {} elements; nothing was written outside", sizes.size(),
+                    cases, outcome.elements));
     note_own(step, outcome);
   }
 
   static void note_own(CheckStep& step, const Outcome& o) {
     if (o.own_dtype_only > 0)
-      add(step, Verdict::Passed, fmt::format("{} elements are as the function gives them in its own dtype (overflow, cancellation), not as in double",
-                                             o.own_dtype_only));
+      add(step, Verdict::Passed,
+          fmt::format("{} elements are as the function gives them in its own dtype (overflow, cancellation), not as in double",
+                      o.own_dtype_only));
   }
 
   /// Special values of all arguments: all pairs of two, a random choice of more.
@@ -341,30 +350,36 @@ class OperatorCheck {
       }
       if (is_right) is_right = strided_output(step, dtype, outcome);
       if (!is_right) continue;
-      std::string own = outcome.own_dtype_only > 0 ? fmt::format(", {} of them as in its own dtype alone", outcome.own_dtype_only) : "";
-      add(step, Verdict::Passed, fmt::format("{}: {} layouts, {} elements{}{}", name_of(dtype), cases + 1, outcome.elements, outcome.ulp.text(), own));
+      std::string own =
+          outcome.own_dtype_only > 0 ? fmt::format(", {} of them as in its own dtype alone", outcome.own_dtype_only) : "";
+      add(step, Verdict::Passed,
+          fmt::format("{}: {} layouts, {} elements{}{}", name_of(dtype), cases + 1, outcome.elements, outcome.ulp.text(), own));
     }
     if (step.verdict == Verdict::Passed && tensor_count() > 1 && !first_is_bool_) mixed(step);
   }
 
   std::vector<Case> layouts(DType dtype) const {
-    constexpr int64_t kRows = 33, kColumns = 67;
+    constexpr int64_t kRows = 33, kColumns = 67, kTwice = 2 * kColumns;
     size_t last = decl_.arguments - 1;
     while (is_number(last)) --last;
     auto with_last = [&](std::string name, auto make) {
-      return case_of(std::move(name), dtype, [&](size_t k, DType t) { return k == last ? make(t, k) : ordinary({kRows, kColumns}, t, k); });
+      return case_of(std::move(name), dtype, [&](size_t k, DType t) {
+        return k == last ? make(t, k) : ordinary({kRows, kColumns}, t, k);
+      });
     };
     auto ord = [&](const Dims& shape, DType t, size_t k) { return ordinary(shape, t, k); };
     std::vector<Case> all{
         ordinary_case("contiguous", dtype, {kRows, kColumns}),
         with_last("transposed", [&](DType t, size_t k) { return ord({kColumns, kRows}, t, k).t(); }),
-        with_last("every second column", [&](DType t, size_t k) { return ord({kRows, 2 * kColumns}, t, k).slice(1, 0, 2 * kColumns, 2); }),
-        with_last("inner rows", [&](DType t, size_t k) { return ord({kRows + 3, kColumns + 5}, t, k).narrow(0, 2, kRows).narrow(1, 3, kColumns); }),
+        with_last("every second column", [&](DType t, size_t k) { return ord({kRows, kTwice}, t, k).slice(1, 0, kTwice, 2); }),
+        with_last("inner columns", [&](DType t, size_t k) { return ord({kRows, kTwice}, t, k).narrow(1, 3, kColumns); }),
         with_last("repeated rows", [&](DType t, size_t k) { return ord({1, kColumns}, t, k).expand({kRows, kColumns}); }),
     };
     if (options_.quick) return all;
     all.push_back(with_last("reversed", [&](DType t, size_t k) { return ord({kRows, kColumns}, t, k).flip(1).flip(0); }));
-    all.push_back(with_last("repeated columns", [&](DType t, size_t k) { return ord({kRows, 1}, t, k).expand({kRows, kColumns}); }));
+    all.push_back(with_last("repeated columns", [&](DType t, size_t k) {
+      return ord({kRows, 1}, t, k).expand({kRows, kColumns});
+    }));
     all.push_back(case_of("all transposed", dtype, [&](size_t k, DType t) { return ord({kColumns, kRows}, t, k).t(); }));
     all.push_back(case_of("four axes", dtype, [&](size_t k, DType t) { return ord({3, 5, 7, 9}, t, k).permute({2, 0, 3, 1}); }));
     if (tensor_count() > 1) {
@@ -386,12 +401,14 @@ class OperatorCheck {
     c.out = matrix.slice(1, 0, 2 * kColumns, 2);
     if (!try_case(step, c, dtype, outcome)) return false;
     if (between.to_bits() == before) return true;
-    add(step, Verdict::Failed, fmt::format("{} of {}: wrote outside: elements between those of the output", c.name, name_of(dtype)));
+    add(step, Verdict::Failed,
+        fmt::format("{} of {}: wrote outside: elements between those of the output", c.name, name_of(dtype)));
     return false;
   }
 
   void mixed(CheckStep& step) const {
-    constexpr std::pair<DType, DType> kPairs[] = {{f16, f32}, {f32, f16}, {i32, f32}, {f32, f64}, {u8, i16}, {i64, f16}, {boolean, i32}};
+    constexpr std::pair<DType, DType> kPairs[] = {{f16, f32}, {f32, f16}, {i32, f32},    {f32, f64},
+                                                  {u8, i16},  {i64, f16}, {boolean, i32}};
     Outcome outcome;
     int taken = 0;
     for (auto [first, second] : kPairs) {

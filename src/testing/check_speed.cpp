@@ -89,8 +89,9 @@ class SpeedSearch {
       add(step_, Verdict::Noted, fmt::format("not the size: {} elements reach {:.2f} of copy", count_text(larger), s.of_copy));
       return false;
     }
-    add(step_, Verdict::Failed, fmt::format("at fault: the size of the data. {} elements reach {:.2f} of copy: what a launch costs counts",
-                                            count_text(larger), s.of_copy));
+    add(step_, Verdict::Failed,
+        fmt::format("at fault: the size of the data. {} elements reach {:.2f} of copy: what a launch costs counts",
+                    count_text(larger), s.of_copy));
     return true;
   }
 
@@ -105,16 +106,20 @@ class SpeedSearch {
     large = {};
     Speed small = measured(kInCaches, subject_.block);
     Speed unaligned = measured(options_.elements, subject_.block, kShift);
-    add(step_, Verdict::Noted, fmt::format("with tensors that are not aligned: {:.2f} of copy; from the caches: {:.2f} of copy, {:.1f} GB/s",
-                                           unaligned.of_copy, small.of_copy, small.gbps()));
+    add(step_, Verdict::Noted,
+        fmt::format("with tensors that are not aligned: {:.2f} of copy; from the caches: {:.2f} of copy, {:.1f} GB/s",
+                    unaligned.of_copy, small.of_copy, small.gbps()));
     constexpr const char* kAdvice = "neighbouring lanes should access neighbouring elements";
     if (spread >= kWide)
-      add(step_, Verdict::Failed, fmt::format("at fault: the access pattern. Its tensors span {:.1f} times the bytes that it has to move: {}",
-                                              spread, kAdvice));
+      add(step_, Verdict::Failed,
+          fmt::format("at fault: the access pattern. Its tensors span {:.1f} times the bytes that it has to move: {}", spread,
+                      kAdvice));
     else if (small.of_copy < options_.speed)
-      add(step_, Verdict::Noted, "at fault: the maths. From the caches it is slower than a copy too: memory is not what it waits for");
+      add(step_, Verdict::Noted,
+          "at fault: the maths. From the caches it is slower than a copy too: memory is not what it waits for");
     else if (first.of_copy < kMuchSlower * small.of_copy)
-      add(step_, Verdict::Failed, fmt::format("at fault: the access pattern. From the caches it is as fast as a copy: {}", kAdvice));
+      add(step_, Verdict::Failed,
+          fmt::format("at fault: the access pattern. From the caches it is as fast as a copy: {}", kAdvice));
     else
       add(step_, Verdict::Failed, "no fault was found: the machine may be busy with other things");
   }

@@ -172,8 +172,9 @@ CloseReport compare(const TensorView& actual, const TensorView& expected, const 
   DType dtype = options.dtype.value_or(expected.dtype());
   double usual_rtol = options.max_ulp ? 0 : default_rtol(dtype), usual_atol = options.max_ulp ? 0 : default_atol(dtype);
   if (options.summands < 1) user_error("{} summands, expected 1 or more", options.summands);
-  Tolerance tolerance = checked_tolerance(options.rtol.value_or(usual_rtol),
-                                          options.atol.value_or(usual_atol) * static_cast<double>(options.summands), options.equal_nan);
+  Tolerance tolerance =
+      checked_tolerance(options.rtol.value_or(usual_rtol),
+                        options.atol.value_or(usual_atol) * static_cast<double>(options.summands), options.equal_nan);
   CloseReport report{.problem = problem_of(actual, expected, dtype), .dtype = dtype, .rtol = tolerance.rtol,
                      .atol = tolerance.atol, .allowed_ulp = options.max_ulp};
   if (!report.problem.empty()) return report;
@@ -220,8 +221,8 @@ std::string CloseReport::text() const {
   std::string most = fmt::format("at most {:.3g} absolute, {:.3g} relative, {} ulp apart", max_absolute, max_relative, max_ulp);
   if (far == 0) return fmt::format("{} elements of {} are close ({}): {}", elements, name_of(dtype), tolerance_text(*this), most);
   return fmt::format("{} of {} elements ({:.3g} %) of {} are not close ({}): {}; the worst are\n{}", far, elements,
-                     100.0 * static_cast<double>(far) / static_cast<double>(elements), name_of(dtype), tolerance_text(*this), most,
-                     worst_table(*this));
+                     100.0 * static_cast<double>(far) / static_cast<double>(elements), name_of(dtype), tolerance_text(*this),
+                     most, worst_table(*this));
 }
 
 void assert_close(const TensorView& actual, const TensorView& expected, const CloseOptions& options, const std::string& what) {

@@ -28,7 +28,8 @@ Measured Measured::rate(const BenchResult& r, int64_t bytes) {
 double Point::number(std::string_view name) const {
   const std::vector<std::string>& names = options_.x_names;
   auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) user_error("the report {} has no {} on its x axis; there are {}", options_.name, name, fmt::join(names, ", "));
+  if (found == names.end())
+    user_error("the report {} has no {} on its x axis; there are {}", options_.name, name, fmt::join(names, ", "));
   const std::vector<double>& values = options_.x_values[x_].values();
   return values.size() == 1 ? values[0] : values[static_cast<size_t>(found - names.begin())];
 }
@@ -67,11 +68,15 @@ Report::Report(ReportOptions options, std::vector<std::vector<Measured>> values)
 
 namespace {
 
-std::string x_text(const ReportOptions& o, size_t x, const std::string& name) { return fmt::format("{:.15g}", Point(o, x, 0).number(name)); }
+std::string x_text(const ReportOptions& o, size_t x, const std::string& name) {
+  return fmt::format("{:.15g}", Point(o, x, 0).number(name));
+}
 
 std::string value_text(double v) {
   if (std::isnan(v)) return "-";
-  return std::fabs(v) >= 100 ? fmt::format("{:.1f}", v) : std::fabs(v) >= 0.1 ? fmt::format("{:.3f}", v) : fmt::format("{:.4g}", v);
+  return std::fabs(v) >= 100   ? fmt::format("{:.1f}", v)
+         : std::fabs(v) >= 0.1 ? fmt::format("{:.3f}", v)
+                               : fmt::format("{:.4g}", v);
 }
 
 /// A field that holds a comma, a quote or a line's end stands in quotes.
@@ -106,7 +111,8 @@ std::string Report::csv() const {
   std::vector<std::string> head;
   for (const std::string& name : options_.x_names) head.push_back(csv_field(name));
   for (const std::string& line : options_.lines)
-    for (const char* what : {"", " low", " high"}) head.push_back(csv_field(fmt::format("{} ({}){}", line, options_.y_label, what)));
+    for (const char* what : {"", " low", " high"})
+      head.push_back(csv_field(fmt::format("{} ({}){}", line, options_.y_label, what)));
   std::string text = fmt::format("{}\n", fmt::join(head, ","));
   for (size_t x = 0; x < values_.size(); ++x) {
     std::vector<std::string> row;
@@ -125,7 +131,8 @@ std::string Report::json() const {
     for (const std::string& name : options_.x_names) point["x"][name] = Point(options_, x, 0).number(name);
     for (size_t line = 0; line < options_.lines.size(); ++line) {
       const Measured& m = values_[x][line];
-      point["values"][options_.lines[line]] = {{"value", json_number(m.value)}, {"low", json_number(m.low)}, {"high", json_number(m.high)}};
+      point["values"][options_.lines[line]] = {
+          {"value", json_number(m.value)}, {"low", json_number(m.low)}, {"high", json_number(m.high)}};
     }
     points.push_back(std::move(point));
   }
@@ -156,13 +163,16 @@ std::string Report::plot_program(const std::string& path) const {
     text += "EOD\n";
   }
   text += timing::output_of(path, 900, 540);
-  text += fmt::format("set title {}\nset xlabel {}\nset ylabel {}\nset key outside top right horizontal\nset style fill transparent solid 0.2 noborder\n",
-                      timing::quoted(options_.name), timing::quoted(options_.x_label), timing::quoted(options_.y_label));
+  text += fmt::format(
+      "set title {}\nset xlabel {}\nset ylabel {}\nset key outside top right horizontal\nset style fill transparent solid 0.2 "
+      "noborder\n",
+      timing::quoted(options_.name), timing::quoted(options_.x_label), timing::quoted(options_.y_label));
   if (options_.x_log) text += "set logscale x 2\n";
   text += options_.y_log ? "set logscale y\n" : "set yrange [0:*]\n";
   for (size_t line = 0; line < options_.lines.size(); ++line) {
     const char* colour = kColours[line % std::size(kColours)];
-    text += fmt::format("{} $line{} using 1:3:4 with filledcurves lc rgb '{}' notitle, \\\n", line == 0 ? "plot" : " ", line, colour);
+    text +=
+        fmt::format("{} $line{} using 1:3:4 with filledcurves lc rgb '{}' notitle, \\\n", line == 0 ? "plot" : " ", line, colour);
     text += fmt::format("  $line{} using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '{}' title {}{}\n", line, colour,
                         timing::quoted(options_.lines[line]), line + 1 < options_.lines.size() ? ", \\" : "");
   }

@@ -34,7 +34,8 @@ uint64_t ScalarReference::operator()(std::span<const uint64_t> arguments, size_t
   const ir::Function& f = function_;
   for (size_t k = 0; k < arguments.size(); ++k) {
     const planner::ArgumentTyping& a = typing_.arguments[k];
-    values_[f.params()[k].id] = a.passed == a.rounded ? arguments[k] : ir::evaluate(ir::Op::Cast, a.passed, a.rounded, &arguments[k]);
+    values_[f.params()[k].id] =
+        a.passed == a.rounded ? arguments[k] : ir::evaluate(ir::Op::Cast, a.passed, a.rounded, &arguments[k]);
   }
   for (ir::Value v : f.body().body) {
     const ir::Node& node = f[v];

@@ -19,7 +19,8 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// One of the calls that are measured.
 class Subject {
  public:
-  Subject(Device& device, const Call& call, const std::function<void()>& before) : device_(device), call_(call), before_(before) {}
+  Subject(Device& device, const Call& call, const std::function<void()>& before)
+      : device_(device), call_(call), before_(before) {}
 
   /// Runs it for a while, which tells how many calls make a batch.
   void warm_up(const Options& options) {

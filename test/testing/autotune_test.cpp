@@ -178,9 +178,10 @@ TEST_F(Autotune, ResultsAreFoundAgain) {
 TEST_F(Autotune, DamagedAndForeignFilesAreRewritten) {
   tune_kept();
   std::filesystem::path note = note_in(folder_);
-  for (const char* content : {"", "{\"strider_tuning\": 1", "[]", "{\"strider_tuning\": 1, \"kernel\": \"other\", \"key\": \"\"}",
-                              "{\"strider_tuning\": 1, \"kernel\": \"add_to_all\", \"key\": \"cpu, n 100, x f32\", \"left_out\": 0, "
-                              "\"rows\": [{\"constants\": [[\"BLOCK\", 7]], \"ms\": 1, \"low\": 1, \"high\": 1, \"error\": \"\"}]}"}) {
+  for (const char* content :
+       {"", "{\"strider_tuning\": 1", "[]", "{\"strider_tuning\": 1, \"kernel\": \"other\", \"key\": \"\"}",
+        "{\"strider_tuning\": 1, \"kernel\": \"add_to_all\", \"key\": \"cpu, n 100, x f32\", \"left_out\": 0, "
+        "\"rows\": [{\"constants\": [[\"BLOCK\", 7]], \"ms\": 1, \"low\": 1, \"high\": 1, \"error\": \"\"}]}"}) {
     std::ofstream(note) << content;
     EXPECT_FALSE(tune_kept().from_disk) << content;
     EXPECT_TRUE(tune_kept().from_disk) << content;
@@ -242,6 +243,9 @@ TEST_F(Autotune, SaysWhatIsWrong) {
   EXPECT_NE(of([](auto& o) { o.key = {"m"}; }).find("there is no parameter m; there are x, step, n, BLOCK"), std::string::npos);
   EXPECT_NE(of([](auto& o) { o.restore = {"n"}; }).find("n is no tensor"), std::string::npos);
   Autotuned tuned = autotune(add_to_all(), options({{{"BLOCK", 16}}}));
+  tuned[blocks_of(100)](x, arg("n", 100), 1.0);
+  EXPECT_NE(error_of([&] { tuned[blocks_of(100)](x, 1.0, arg("BLOCK", 3)); }).find("BLOCK is given twice, or is tuned"),
+            std::string::npos);
   EXPECT_NE(error_of([&] { tuned[blocks_of(100)](x, 1.0); }).find("2 arguments given, expected 3"), std::string::npos);
 }
 

@@ -121,6 +121,16 @@ TEST(DoBench, TellsTheSpread) {
   EXPECT_EQ(t.text(), "2.0 us (1.1 us to 2.9 us, 3 samples)");
 }
 
+TEST(DoBench, Baselines) {
+  BenchOptions options = brief();
+  options.repeat = 2;
+  BenchResult copy = strider::testing::bench_copy(1 << 24, options), empty = strider::testing::bench_empty_kernel(options);
+  EXPECT_GT(copy.gigabytes_per_second(1 << 24), 0.1);
+  EXPECT_LT(empty.median, copy.median);
+  EXPECT_LT(empty.min, 0.1);
+  EXPECT_EQ(error_of([] { strider::testing::bench_copy(7); }), "bench_copy: 7 bytes, expected 8 or more");
+}
+
 TEST(CacheFlush, IsLargerThanTheCaches) {
   EXPECT_GE(timing::CacheFlush::bytes_for(device_named("cpu")), 64 << 20);
 }

@@ -40,8 +40,9 @@ bool says(const CheckStep& s, std::string_view words) {
 // --- operators
 
 TEST(CheckOperator, GoodOnesPass) {
-  for (const CheckReport& r : {check(ops::abs, brief({f32, f16, i8, u16, i64})), check(ops::add, brief({boolean, f32, i32, bf16})),
-                               check(ops::where, brief()), check(ops::add_scaled, brief()), check(ops::lt, brief())}) {
+  for (const CheckReport& r :
+       {check(ops::abs, brief({f32, f16, i8, u16, i64})), check(ops::add, brief({boolean, f32, i32, bf16})),
+        check(ops::where, brief()), check(ops::add_scaled, brief()), check(ops::lt, brief())}) {
     EXPECT_TRUE(r.passed()) << r.text();
     EXPECT_EQ(r.steps.size(), 4u);
     EXPECT_EQ(r.steps[3].verdict, Verdict::Skipped);

@@ -22,7 +22,9 @@ using strider::testing::ulp_distance;
 
 constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 
-bool are_close(float a, float b, const CloseOptions& options) { return compare(tensor<float>({a}), tensor<float>({b}), options).is_close(); }
+bool are_close(float a, float b, const CloseOptions& options) {
+  return compare(tensor<float>({a}), tensor<float>({b}), options).is_close();
+}
 
 TEST(AssertClose, BothTolerancesAdd) {
   EXPECT_TRUE(are_close(1.5f, 1, {.rtol = 0.25, .atol = 0.25}));
@@ -99,12 +101,13 @@ TEST(AssertClose, ShowsTheWorstPlaces) {
   EXPECT_EQ(report.worst[1].absolute, 0.5);
   EXPECT_EQ(report.worst[1].relative, 0.25);
   EXPECT_EQ(report.worst[1].ulp, uint64_t{1} << 21);
-  EXPECT_EQ(report.text(),
-            "3 of 8 elements (37.5 %) of f32 are not close (rtol 0, atol 0.0001): at most 0.5 absolute, 0.25 relative, 2097152 ulp "
-            "apart; the worst are\n"
-            "  index   actual  expected  absolute  relative      ulp\n"
-            "  (0, 3)     nan       2.0       nan       nan        -\n"
-            "  (1, 2)     2.5       2.0       0.5      0.25  2097152\n");
+  EXPECT_EQ(
+      report.text(),
+      "3 of 8 elements (37.5 %) of f32 are not close (rtol 0, atol 0.0001): at most 0.5 absolute, 0.25 relative, 2097152 ulp "
+      "apart; the worst are\n"
+      "  index   actual  expected  absolute  relative      ulp\n"
+      "  (0, 3)     nan       2.0       nan       nan        -\n"
+      "  (1, 2)     2.5       2.0       0.5      0.25  2097152\n");
 }
 
 TEST(AssertClose, KeepsTheWorstOfManyThreads) {

@@ -25,7 +25,8 @@ using strider::testing::ReportOptions;
 using support::error_of;
 
 ReportOptions options() {
-  return {.name = "sum", .x_names = {"n", "block"}, .x_values = {{1024, 128}, 64}, .lines = {"ours", "a, \"b\""}, .y_label = "GB/s"};
+  return {
+      .name = "sum", .x_names = {"n", "block"}, .x_values = {{1024, 128}, 64}, .lines = {"ours", "a, \"b\""}, .y_label = "GB/s"};
 }
 
 Report sample() {
@@ -55,7 +56,8 @@ TEST(PerfReport, TheTableLinesUp) {
 
 TEST(PerfReport, Csv) {
   EXPECT_EQ(sample().csv(),
-            "n,block,ours (GB/s),ours (GB/s) low,ours (GB/s) high,\"a, \"\"b\"\" (GB/s)\",\"a, \"\"b\"\" (GB/s) low\",\"a, \"\"b\"\" (GB/s) high\"\n"
+            "n,block,ours (GB/s),ours (GB/s) low,ours (GB/s) high,\"a, \"\"b\"\" (GB/s)\",\"a, \"\"b\"\" (GB/s) low\",\"a, "
+            "\"\"b\"\" (GB/s) high\"\n"
             "1024,128,1152,1151,1154,1152.5,1151.5,1154.5\n"
             "64,64,128,127,130,,,\n");
 }
@@ -81,7 +83,8 @@ TEST(PerfReport, ThePictureHasAxesAndBands) {
   ReportOptions o = options();
   o.x_log = o.y_log = true;
   std::string program = Report(o, {{{1, 0.5, 2}, 3}, {2, 4}}).plot_program("a.svg");
-  for (const char* part : {"set logscale x 2", "set logscale y", "filledcurves", "1024 1 0.5 2\n", "title \"ours\"", "set ylabel \"GB/s\""})
+  for (const char* part :
+       {"set logscale x 2", "set logscale y", "filledcurves", "1024 1 0.5 2\n", "title \"ours\"", "set ylabel \"GB/s\""})
     EXPECT_NE(program.find(part), std::string::npos) << part;
 }
 

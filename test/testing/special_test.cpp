@@ -85,7 +85,8 @@ TEST(SpecialValues, AreAsManyAsAskedFor) {
 }
 
 TEST(SpecialValues, FiniteOnesAlone) {
-  for (double x : random_with_special({5000}, {f16}, 0, {.share = 0.5, .finite = true}).to_doubles()) EXPECT_TRUE(std::isfinite(x));
+  for (double x : random_with_special({5000}, {f16}, 0, {.share = 0.5, .finite = true}).to_doubles())
+    EXPECT_TRUE(std::isfinite(x));
 }
 
 TEST(SpecialValues, TheSameForTheSameSeed) {
@@ -95,7 +96,8 @@ TEST(SpecialValues, TheSameForTheSameSeed) {
 
 TEST(SpecialValues, EmptyAndWrong) {
   EXPECT_EQ(random_with_special({0, 4}, {f32}).elements(), 0);
-  EXPECT_NE(support::error_of([] { random_with_special({4}, {f32}, 0, {.share = 2}); }).find("is 2, expected 0 to 1"), std::string::npos);
+  EXPECT_NE(support::error_of([] { random_with_special({4}, {f32}, 0, {.share = 2}); }).find("is 2, expected 0 to 1"),
+            std::string::npos);
 }
 
 }  // namespace

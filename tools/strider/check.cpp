@@ -99,8 +99,9 @@ void list() {
   for (const ops::Builtin& b : ops::builtins())
     if (b.op) operators.push_back(b.name);
   for (const worked::Worked& w : worked::kAll) kernels.emplace_back(w.name);
-  fmt::print("operators: {}\n\nkernels: {}\n\nstrider check NAME... checks some, --all checks all; strider check --help says more\n",
-             fmt::join(operators, ", "), fmt::join(kernels, ", "));
+  fmt::print(
+      "operators: {}\n\nkernels: {}\n\nstrider check NAME... checks some, --all checks all; strider check --help says more\n",
+      fmt::join(operators, ", "), fmt::join(kernels, ", "));
 }
 
 void run(const Request& r) {

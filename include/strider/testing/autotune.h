@@ -116,7 +116,7 @@ class Autotuned {
 class Autotuned::Launcher {
  public:
   Launcher(const Autotuned& tuned, LaunchGrid grid) : tuned_(tuned), grid_(std::move(grid)) {}
-  /// The kernel's arguments in order, without the constants that are tuned; other constants stand at their places.
+  /// The kernel's arguments in order or by name, without the constants that are tuned; other constants stand at their places.
   template <std::convertible_to<Argument>... A>
   void operator()(const A&... arguments) const {
     const Argument list[] = {Argument(arguments)..., Argument()};

@@ -50,6 +50,13 @@ struct BenchResult {
 /// and a read-only tensor to zero or restore. What `run` throws comes through, with the tensors put back.
 STRIDER_API BenchResult do_bench(const std::function<void()>& run, const BenchOptions& options = {});
 
+// What to compare with: no kernel that moves as many bytes takes less than the first, and no launch takes less than the second.
+
+/// The identity operator on f32 tensors of its own: half of `bytes` are read, half are written. A user error below 8 bytes.
+STRIDER_API BenchResult bench_copy(int64_t bytes, const BenchOptions& options = {});
+/// A launch of one program that does nothing.
+STRIDER_API BenchResult bench_empty_kernel(const BenchOptions& options = {});
+
 }  // namespace testing
 }  // namespace v0
 }  // namespace strider

@@ -30,7 +30,7 @@ struct CloseOptions {
   std::optional<double> rtol = {}, atol = {};  // left out: by the dtype of `actual`; with max_ulp 0
   std::optional<uint64_t> max_ulp = {};        // steps from one number of the dtype to the next; -0 and +0 are the same
   bool equal_nan = false;                      // NaN is close to NaN
-  std::optional<DType> dtype = {};             // what `actual` must be; `expected` is converted to it first. Left out: that of `expected`
+  std::optional<DType> dtype = {};  // what `actual` must be; `expected` is converted to it first. Left out: that of `expected`
   int64_t summands = 1;                        // of a result that is a sum: atol counts as often
   int places = 5;                              // how many places the message shows
 };

@@ -2,7 +2,7 @@
 // perf_report(): a number at each point of an axis for each of several lines, as a table, CSV, JSON and a picture.
 //
 //   auto report = st::testing::perf_report(
-//       {.name = "vector add", .x_values = {4096, 65536, 1048576}, .lines = {"kernel", "operator"}, .y_label = "GB/s", .x_log = true},
+//       {.name = "vector add", .x_values = {4096, 65536}, .lines = {"kernel", "operator"}, .y_label = "GB/s", .x_log = true},
 //       [](const st::testing::Point& p) -> st::testing::Measured {
 //         ...                                         // p["n"] elements, by the way that p.line() names
 //         return st::testing::Measured::rate(st::testing::do_bench(run), 3 * bytes);

@@ -37,8 +37,8 @@ struct SpecialOptions {
 };
 
 /// Random elements, special ones among them: as many as `options.share` says at random places, and, if the tensor has as many
-/// elements, every special value at least once. The others are integers from -100 to 100 (0 to 200 of unsigned ones), or of floats
-/// magnitudes from 2^-8 to 2^8 in both signs. The same for the same seed, on every device.
+/// elements, every special value at least once. The others are integers from -100 to 100 (0 to 200 of unsigned ones), or of
+/// floats magnitudes from 2^-8 to 2^8 in both signs. The same for the same seed, on every device.
 STRIDER_API Tensor random_with_special(const Dims& shape, const TensorOptions& options = {}, uint64_t seed = 0,
                                        const SpecialOptions& special = {});
 
