@@ -65,14 +65,18 @@ Slots MaskedLanes::marks(Value v) const {
   return inside ? Slots{marks_.data() + (slots.data - all.data()), slots.step} : Slots{&kClean, 0};
 }
 
+/// Whether the slots of a value are those of its operand.
+bool MaskedLanes::is_view(Value v) const {
+  const ir::Node& node = m_.function[v];
+  return node.operand_count > 0 && !node.type.is_void && m_.values[v].data == m_.values[m_.function.operand(v, 0)].data;
+}
+
 uint64_t* MaskedLanes::own_marks(Value v) { return marks_.data() + (m_.values[v].data - m_.values.slots().data()); }
 
-/// The mask of an access: a load's second operand, else what stands last after the value.
+/// Where the mask of an access stands; -1 if it has none.
 int MaskedLanes::mask_operand(Value v) const {
-  const int last = m_.function[v].operand_count - 1;
-  if (!ir::has(m_.function[v].op, ir::Writes)) return std::min(last, 1) == 1 ? 1 : -1;
-  const Type& type = m_.function.type(m_.function.operand(v, last));
-  return last >= 2 && !type.is_pointer() && type.dtype == DType::Bool ? last : -1;
+  const int at = ir::mask_operand(m_.function[v].op, m_.function[v].imm);
+  return at < m_.function[v].operand_count ? at : -1;
 }
 
 void MaskedLanes::check(Value statement, Value operand, std::string_view what, bool where_on) {
@@ -113,7 +117,7 @@ void MaskedLanes::before(Value v) {
     for (Value bound : operands.first(3)) check(v, bound, "is bounded by", false);
   } else if (is_test_[v.id]) {
     check(v, operands[0], "decides by", false);
-  } else if (mixes_lanes(op)) {
+  } else if (mixes_lanes(op) && !is_view(v)) {
     for (Value operand : operands) check(v, operand, is_fold(op) ? "folds" : "reads", false);
   }
 }
@@ -166,8 +170,8 @@ void MaskedLanes::after(Value v) {
   if (node.op == Op::Load && node.operand_count > 1) return mark_load(v);
   if (ir::is_pointwise(node.op)) return mark_pointwise(v);
   if (node.op == Op::Gather) return mark_gather(v);
+  if (is_view(v)) return;  // it shares the marks
   const Value from = m_.function.operand(v, 0);
-  if (m_.values[v].data == m_.values[from].data) return;  // a view: it shares the marks
   if (node.op == Op::Broadcast || node.op == Op::Trans) return move_lanes(m_, v, marks(from).data, own_marks(v));
   std::fill_n(own_marks(v), m_.count(v), 0);
 }

@@ -153,7 +153,7 @@ void check_combine(const ir::Function& f, std::string_view what, std::span<const
     const bool fine = ir::is_pointwise(node.op) || std::find(std::begin(kFine), std::end(kFine), node.op) != std::end(kFine);
     if (!fine || (!node.type.is_void && !node.type.is_scalar()))
       user_error("{}: its combine function holds `{}`{}, but may only compute on scalars: do this before or after the {}", what,
-                 ir::name_of(node.op), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
+                 ir::name_of(node.op, node.imm), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
     for (int k = 0; k < node.region_count; ++k) check_combine(f, what, f.region(v, k).body);
   }
 }

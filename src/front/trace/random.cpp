@@ -78,9 +78,10 @@ std::array<Value, 2> normal(const Value& u1, const Value& u2) {
   return {radius * cos(angle), radius * sin(angle)};
 }
 
-/// Everything is written as if it stood where the user called.
+/// Everything is written as if it stood where the user called, and wraps on purpose.
 template <class F>
 decltype(auto) at_place_of(const Operand& x, F&& f) {
+  detail::Wrapping scope;
   return Trace::current().at(x.where, f);
 }
 
