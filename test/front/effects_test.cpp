@@ -126,7 +126,7 @@ TEST(Random, Mistakes) {
 /// What the tile interpreter says of a kernel with an integer parameter.
 template <class F>
 std::string reports_of(int n, F body) {
-  ir::Function f = front::trace_kernel(kernel("k", body), {});
+  ir::Function f = front::trace_kernel(kernel("k", body), {}, {.log2_align = 2});
   ir::verify(f, ir::Form::Tile);
   std::vector<int> x(256);
   const uint64_t slots[] = {slot(x), slot(n)};

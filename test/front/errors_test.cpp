@@ -73,6 +73,16 @@ TEST(KernelErrors, FoldsAndScans) {
                       "reduce: operands (i32[4], i32[3]) do not fit, expected tiles of one shape");
 }
 
+TEST(KernelErrors, ShapesThatDoNotMeet) {
+  int line = __LINE__;
+  EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int> x) { (void)tl::load(x + tl::arange(0, 4), tl::arange(0, 3) > 1); }),
+                      "the mask has shape [3], the pointer [4]: a mask broadcasts to its pointer");
+  EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::Ptr<int> x) { tl::store(x + tl::arange(0, 4), tl::arange(0, 3)); }),
+                      "the value has shape [3], the pointer [4]: a value broadcasts to its pointer");
+  EXPECT_KERNEL_ERROR(line + 5, kernel_error([](tl::Ptr<int>) { (void)tl::broadcast_to(tl::arange(0, 3), {2, 4}); }),
+                      "a tile of shape [3] does not broadcast to [2, 4]");
+}
+
 TEST(KernelErrors, CombineFunctions) {
   int line = __LINE__;
   EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { (void)tl::reduce(tl::arange(0, 4), 0, [](auto a, auto b) { return a < b; }); }),

@@ -4,6 +4,8 @@
 #include <functional>
 #include <random>
 
+#include "ir/infer.h"
+
 namespace strider::ir::samples {
 
 namespace {
@@ -149,6 +151,8 @@ class Random {
   void convert();
   void shape();
   void memory();
+  Value atomic(Value pointer, Value value, Value compare, Value mask);
+  void hint();
   void fold();
   void control(int size);
 
@@ -205,7 +209,23 @@ void Random::memory() {
   Value mask = below(2) ? of(Type::tile(DType::Bool, s)) : Value{};
   if (below(2)) keep({b_.load(p, mask, mask.valid() && below(2) ? of(value) : Value{}, below(2))});
   else if (below(2)) b_.store(p, of(value), mask, below(2));
-  else keep({b_.atomic_add(p, of(value), mask), p});
+  else keep({atomic(p, of(value), of(value), mask), p});
+}
+
+/// Of any kind that the dtype allows.
+Value Random::atomic(Value pointer, Value value, Value compare, Value mask) {
+  auto kind = static_cast<AtomicKind>(below(kAtomicKinds));
+  if (kind == AtomicKind::CompareExchange) return b_.atomic_cas(pointer, compare, value, mask);
+  return b_.atomic(atomic_takes(kind, b_.type(value).dtype) ? kind : AtomicKind::Exchange, pointer, value, mask);
+}
+
+void Random::hint() {
+  Value v = any();
+  const Type& t = b_.type(v);
+  if (t == Type::tile(DType::Bool, t.shape)) return b_.assume(v);
+  bool counts = t.is_pointer() || is_int(t.dtype);
+  auto kind = counts ? static_cast<HintKind>(below(kHintKinds)) : HintKind::MaxConstancy;
+  keep({b_.hint({kind, t.shape.rank() > 0 ? below(t.shape.rank()) : 0, 1 + below(100)}, v)});
 }
 
 Values Random::combine(Args params, size_t count) {
@@ -257,7 +277,7 @@ void Random::statement(int size) {
   if (kind < 4) arithmetic();
   else if (kind < 5) convert();
   else if (kind < 7) shape();
-  else if (kind < 9) memory();
+  else if (kind < 9) below(6) ? memory() : hint();
   else if (kind < 10) fold();
   else if (size > 1) control(size);
 }

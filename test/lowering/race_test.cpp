@@ -72,6 +72,23 @@ TEST(Races, AtomicsOfAllProgramsAreNone) {
   for (int threads : {1, 4, 32, 128}) EXPECT_EQ(interp::to_string(run_lowered(k, threads).reports), "");
 }
 
+TEST(Races, AtomicsOfAnyKindRaceWithOtherAccessesOnly) {
+  Kernel k = kernel("kinds", {8, 1, 1}, {zeroed<int>(4)}, [](tl::Ptr<int> x) {
+    auto p = x + tl::arange(0, 64) % 4;
+    tl::atomic_max(p, tl::program_id(0));
+    tl::atomic_xchg(p, 5);
+    tl::atomic_cas(p, 5, 6);
+    tl::atomic_or(x, 1);
+  });
+  EXPECT_EQ(interp::to_string(run_tiles(k, k.program).reports), "");
+  for (int threads : {1, 32}) EXPECT_EQ(interp::to_string(run_lowered(k, threads).reports), "");
+  Kernel racing = kernel("racing", {8, 1, 1}, {zeroed<int>(4), output<int>(8)}, [](tl::Ptr<int> x, tl::Ptr<int> y) {
+    tl::atomic_min(x, tl::program_id(0));
+    tl::store(y + tl::program_id(0), tl::load(x));
+  });
+  EXPECT_GT(count(run_tiles(racing, racing.program), ReportKind::Race), 0);
+}
+
 TEST(Races, LanesThatStoreOneValueAreNone) {
   Kernel k = kernel("one_value", {1, 1, 1}, {output<int>(1)}, [](tl::Ptr<int> x) { tl::store(x + tl::arange(0, 64) * 0, 7); });
   EXPECT_TRUE(run_tiles(k, k.program).reports.empty());

@@ -10,6 +10,7 @@ namespace strider::lowering {
 
 namespace {
 
+using ir::AtomicKind;
 using ir::Builder;
 using ir::Op;
 using ir::Shape;
@@ -274,7 +275,10 @@ void Generator::write_atomic() {
   Shape shape = one_in(3) ? Shape{} : any_shape();
   const Buffer& buffer = counters_[0];
   Node pointer = b_.ptr_add(b_.broadcast(buffer.pointer, shape), bounded_index(shape));
-  b_.atomic_add(pointer, operand(Type::tile(buffer.dtype, shape)), one_in(2) ? any_mask(shape) : Node{});
+  // One kind in a program, of those whose order does not show.
+  constexpr AtomicKind kKinds[] = {AtomicKind::Add, AtomicKind::Max, AtomicKind::Min, AtomicKind::And, AtomicKind::Or, AtomicKind::Xor};
+  Node value = operand(Type::tile(buffer.dtype, shape)), mask = one_in(2) ? any_mask(shape) : Node{};
+  b_.atomic(kKinds[elements_ % 6], pointer, value, mask);
   if (grid_[0] == 1 && one_in(2)) keep(b_.load(pointer));  // all lanes have added
 }
 

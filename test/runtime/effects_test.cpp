@@ -14,6 +14,7 @@
 #include "pass/pipeline.h"
 #include "runtime/effects.h"
 #include "support/errors.h"
+#include "support/ptxas.h"
 
 namespace st = strider;
 namespace tl = strider::tl;
@@ -274,6 +275,23 @@ TEST(EffectsInterpreted, LaunchesOfCpuTensors) {
   std::string text = error_of([&] { checked[1].interpreted()(four, at, y, 4); });
   EXPECT_HAS(text, "kernel checked: assertion failed: index in range (");
   EXPECT_HAS(text, "), program (0, 0, 0), lane (2)");
+  // Lints do not take prints and taps for what the kernel does.
+  std::vector<Fault> faults;
+  auto linted = st::kernel("linted", [](tl::Ptr<float> x, tl::Ptr<bool> flags, tl::i32 n) {
+    auto i = tl::arange(0, 8);
+    auto v = tl::multiple_of(tl::load(x + i, i < n).to(i32), 1);
+    tl::assume(v >= 0);
+    tl::print("v", v);
+    tl::tap("v", v);
+    tl::atomic_cas(flags, false, true);
+    tl::print("", tl::randn(n - 10, i - 5), tl::philox(n, i.to(i64), 1, 2, 3)[3], tl::umulhi(n - 10, 1 << 31));
+  });
+  output_of([&] {
+    st::Interpretation how{.faults = &faults, .masked_lanes = true, .overflow = true, .elementwise = true};
+    linted[1].interpreted(how).taps(interpreted)(four, st::zeros({1}, {DType::Bool, "cpu"}), 4);
+  });
+  EXPECT_TRUE(faults.empty()) << faults[0].text;
+  EXPECT_EQ(interpreted["v"].to_vector<int>(), (std::vector<int>{0, 1, 2, 3, 0, 0, 0, 0}));
   auto outside = st::kernel("outside", [](tl::Ptr<float> x) {
     tl::print("before");
     tl::store(x + 4, 1.0f);
@@ -283,6 +301,26 @@ TEST(EffectsInterpreted, LaunchesOfCpuTensors) {
   EXPECT_HAS(output, "before\n");
   EXPECT_HAS(text, "assertion failed: never");
   EXPECT_HAS(text, "out of bounds");
+}
+
+TEST(EffectsCompiled, ForGpus) {
+  Kernel k = st::kernel("k", [](tl::Ptr<float> x, tl::i32 n) {
+    auto i = tl::arange(0, 128), j = tl::arange(0, 64)[{tl::colon, tl::newaxis}] * 2 + tl::arange(0, 2);
+    auto v = tl::load(x + i);
+    tl::tap("tile", v * tl::rand(n, i), v > 0);
+    tl::tap("flag", j.to(bf16));
+    tl::print("v", v.to(f16), j, n);
+    tl::device_assert(v < 3, "small", i < n);
+    tl::range(0, n, 1, [&](auto m) { tl::device_assert(m < 100); });
+    tl::store(x + i, v);
+  });
+  front::TracedKernel traced = front::trace_with_effects(k.declaration(), front::facts_for(k.declaration(), {}), {.any = true});
+  for (const char* processor : {"sm_70", "sm_90"}) {
+    Target target = target_named(std::string("cuda:") + processor);
+    Binary binary = compiler_for(target).compile(pass::lower(pass::prepare(traced.program), target), target);
+    if (!support::has_ptxas()) GTEST_SKIP() << "ptxas is not installed; the PTX was compiled only";
+    EXPECT_EQ(support::assemble({std::string(binary.code.begin(), binary.code.end())}, processor), "");
+  }
 }
 
 // --- while tracing

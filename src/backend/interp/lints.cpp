@@ -44,7 +44,16 @@ bool keeps_lanes(Op op) { return ir::is_pointwise(op) || ir::has(op, ir::Shapes)
 
 bool mixes_lanes(Op op) {
   const bool control = op == Op::For || op == Op::While || op == Op::If || op == Op::Yield || op == Op::Result || op == Op::Nest;
-  return is_fold(op) || !(control || keeps_lanes(op) || ir::has(op, ir::Reads | ir::Writes));
+  const bool hint = op == Op::Hint || op == Op::Assume;
+  return is_fold(op) || !(control || hint || keeps_lanes(op) || ir::has(op, ir::Reads | ir::Writes));
+}
+
+/// Whether an access goes to what a print or a tap leaves: no lint is meant for it. Hidden parameters are called "(records)".
+bool is_hidden(const Machine& m, Value access) {
+  const Value root = m.memory.site(access).root;
+  const auto params = m.function.params();
+  const auto at = std::ranges::find(params, root);
+  return at != params.end() && m.function.param_info(static_cast<int>(at - params.begin())).name.starts_with('(');
 }
 
 }  // namespace
@@ -97,6 +106,7 @@ void MaskedLanes::check(Value statement, Value operand, std::string_view what, b
 }
 
 void MaskedLanes::check_access(Value v) {
+  if (is_hidden(m_, v)) return;
   const std::span<const Value> operands = m_.function.operands(v);
   const int mask_at = mask_operand(v);
   check(v, operands[0], "takes an address from", true);
@@ -282,7 +292,7 @@ void check_overflow(Machine& m, Value v) {
 
 Elementwise::Elementwise(Machine& m) : m_(m) {
   for (uint32_t id = 0; id < m.function.size(); ++id)
-    if (m.function[Value{id}].op == Op::Store) find_loads(m.function.operand(Value{id}, 1), &loads_[id]);
+    if (m.function[Value{id}].op == Op::Store && !is_hidden(m, Value{id})) find_loads(m.function.operand(Value{id}, 1), &loads_[id]);
 }
 
 /// The loads that a value is computed from with lanes in their places. What has other lanes is another matter.

@@ -81,7 +81,7 @@ void store_lanes(Builder& b, ir::Value at, ir::Value value, ir::Value mask) {
 ir::Value as_words(Builder& b, ir::Value v) {
   DType dtype = b.type(v).dtype;
   if (is_float(dtype)) v = b.bitcast(v, size_of(dtype) == 2 ? DType::I16 : size_of(dtype) == 4 ? DType::I32 : DType::I64);
-  return b.cast(v, DType::I64);
+  return dtype == DType::U64 ? b.bitcast(v, DType::I64) : b.cast(v, DType::I64);
 }
 
 ir::Value bool_node(Trace& trace, std::string_view what, const Value& value) {

@@ -26,49 +26,74 @@ void check_integer(std::string_view what, std::string_view name, const Operand& 
   if (!is_int(x.value.dtype())) user_error("{}: the {} is {}, expected an integer", what, name, name_of(x.value.dtype()));
 }
 
-/// The high half of a product of two u64, from the products of their halves.
-Value high_of_64(const Value& a, const Value& b) {
-  Value a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
-  Value low = a0 * b0, middle = a1 * b0 + (low >> 32);
-  Value other = a0 * b1 + (middle & 0xffffffffu);
-  return a1 * b1 + (middle >> 32) + (other >> 32);
+// Nothing here wraps, so that the interpreter's lint of overflow stays silent: what is dropped is masked off before.
+
+constexpr uint64_t kLowHalf = 0xffffffff;
+
+Value low_word(const Value& x) { return (x & kLowHalf).to(DType::U32); }
+Value high_word(const Value& x) { return (x >> 32).to(DType::U32); }
+
+/// The bits of an integer, its sign extended, as u64.
+Value as_u64(const Value& x) {
+  return is_signed_int(x.dtype()) ? bitcast(x.to(DType::I64), DType::U64) : x.to(DType::U64);
+}
+Value as_word(const Width& width, const Value& x) { return width.dtype == DType::U64 ? as_u64(x) : low_word(as_u64(x)); }
+
+struct Product {
+  Value low, high;
+};
+
+/// Of two u64, from the products of their halves.
+Product product_of_64(const Value& a, const Value& b) {
+  Value a0 = a & kLowHalf, a1 = a >> 32, b0 = b & kLowHalf, b1 = b >> 32;
+  Value low = a0 * b0;
+  Value middle = a1 * b0 + (low >> 32);
+  Value other = a0 * b1 + (middle & kLowHalf);
+  return {((other & kLowHalf) << 32) | (low & kLowHalf), a1 * b1 + (middle >> 32) + (other >> 32)};
 }
 
-Value high_of_32(const Value& a, const Value& b) { return ((a.to(DType::U64) * b.to(DType::U64)) >> 32).to(DType::U32); }
-
-Value high(const Value& a, const Value& b) { return a.dtype() == DType::U32 ? high_of_32(a, b) : high_of_64(a, b); }
+Product product(const Value& a, const Value& b) {
+  if (a.dtype() == DType::U64) return product_of_64(a, b);
+  Value all = a.to(DType::U64) * b.to(DType::U64);
+  return {low_word(all), high_word(all)};
+}
 
 Value word(const Width& width, uint64_t bits) { return Value(bits).to(width.dtype); }
+
+/// key + step, wrapped.
+Value next_key(const Width& width, const Value& key, uint64_t step) {
+  if (width.dtype == DType::U32) return low_word(key.to(DType::U64) + step);
+  Value room = word(width, 0 - step), none = word(width, 0);
+  Value passes = key >= room;
+  return key - where(passes, room, none) + where(passes, none, word(width, step));
+}
 
 Four run_philox(const Width& width, Value key0, Value key1, Four c, int rounds) {
   if (rounds < 0) user_error("philox: {} rounds, expected at least 0", rounds);
   const Value a = word(width, width.multiplier[0]), b = word(width, width.multiplier[1]);
-  const Value step0 = word(width, width.key_step[0]), step1 = word(width, width.key_step[1]);
   for (int k = 0; k < rounds; ++k) {
-    Value high_a = high(a, c[0]), high_b = high(b, c[2]), low_a = a * c[0], low_b = b * c[2];
-    c = {high_b ^ c[1] ^ key0, low_b, high_a ^ c[3] ^ key1, low_a};
-    key0 = key0 + step0;
-    key1 = key1 + step1;
+    Product by_a = product(a, c[0]), by_b = product(b, c[2]);
+    c = {by_b.high ^ c[1] ^ key0, by_b.low, by_a.high ^ c[3] ^ key1, by_a.low};
+    if (k + 1 == rounds) break;
+    key0 = next_key(width, key0, width.key_step[0]);
+    key1 = next_key(width, key1, width.key_step[1]);
   }
   return c;
 }
 
-Value low_word(const Value& x) { return x.to(DType::U32); }
-Value high_word(const Value& x) { return (x.to(DType::U64) >> 32).to(DType::U32); }
-
 Four random_words(std::string_view what, const Operand& seed, const Operand& offset, int rounds) {
   check_integer(what, "seed", seed);
   check_integer(what, "offset", offset);
-  Value key = seed.value.to(DType::U64), zero = Value(0).to(DType::U32);
+  Value key = as_u64(seed.value), place = as_u64(offset.value), zero = word(kNarrow, 0);
   bool is_wide = bits_of(offset.value.dtype()) == 64;
-  Four counter{low_word(offset.value), is_wide ? high_word(offset.value) : zero, zero, zero};
+  Four counter{low_word(place), is_wide ? high_word(place) : zero, zero, zero};
   return run_philox(kNarrow, low_word(key), high_word(key), counter, rounds);
 }
 
 Value uniform(const Value& x) {
   bool is_wide = bits_of(x.dtype()) == 64;
   Value s = bitcast(x, is_wide ? DType::I64 : DType::I32);
-  Value magnitude = where(s < 0, -s - 1, s);
+  Value magnitude = where(s < 0, ~s, s);
   return magnitude.to(DType::F32) * Value(is_wide ? 1.0842020432385337e-19 : 4.6566127342e-10);
 }
 
@@ -78,10 +103,9 @@ std::array<Value, 2> normal(const Value& u1, const Value& u2) {
   return {radius * cos(angle), radius * sin(angle)};
 }
 
-/// Everything is written as if it stood where the user called, and wraps on purpose.
+/// Everything is written as if it stood where the user called.
 template <class F>
 decltype(auto) at_place_of(const Operand& x, F&& f) {
-  detail::Wrapping scope;
   return Trace::current().at(x.where, f);
 }
 
@@ -93,10 +117,10 @@ Value umulhi(const Operand& a, const Operand& b) {
   return at_place_of(a, [&] {
     check_integer("umulhi", "first factor", a);
     check_integer("umulhi", "second factor", b);
-    DType dtype = (a.value + b.value).dtype();
+    DType dtype = (a.value ^ b.value).dtype();  // the common one
     if (bits_of(dtype) < 32) user_error("umulhi: the factors are {}, expected integers of 32 or 64 bits", name_of(dtype));
     DType bits = bits_of(dtype) == 32 ? DType::U32 : DType::U64;
-    return high(a.value.to(dtype).to(bits), b.value.to(dtype).to(bits)).to(dtype);
+    return bitcast(product(bitcast(a.value.to(dtype), bits), bitcast(b.value.to(dtype), bits)).high, dtype);
   });
 }
 
@@ -106,9 +130,9 @@ std::array<Value, 4> philox(const Operand& seed, const Operand& c0, const Operan
     check_integer("philox", "seed", seed);
     for (const Operand* c : {&c0, &c1, &c2, &c3}) check_integer("philox", "counter", *c);
     const Width& width = bits_of(c0.value.dtype()) == 64 ? kWide : kNarrow;
-    Value key = seed.value.to(DType::U64);
-    Four counter{c0.value.to(width.dtype), c1.value.to(width.dtype), c2.value.to(width.dtype), c3.value.to(width.dtype)};
-    if (&width == &kWide) return run_philox(width, key, Value(0).to(DType::U64), counter, rounds);
+    Value key = as_u64(seed.value);
+    Four counter{as_word(width, c0.value), as_word(width, c1.value), as_word(width, c2.value), as_word(width, c3.value)};
+    if (&width == &kWide) return run_philox(width, key, word(width, 0), counter, rounds);
     return run_philox(width, low_word(key), high_word(key), counter, rounds);
   });
 }

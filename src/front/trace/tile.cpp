@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "front/trace/body.h"
+#include "front/trace/shape.h"
 #include "front/trace/trace.h"
 #include "ir/infer.h"
 #include "ir/promote.h"
@@ -177,7 +178,7 @@ Value broadcast_to(const Operand& x, const Dims& shape) {
   return trace.at(x.where, [&] {
     ir::Value v = trace.node(x.value);
     ir::Shape wanted = front::shape_of(shape);
-    if (front::common_shape(trace.b.type(v).shape, wanted) != wanted)
+    if (!front::broadcasts_to(trace.b.type(v).shape, wanted))
       user_error("a tile of shape {} does not broadcast to {}", to_string(trace.b.type(v).shape), to_string(wanted));
     return trace.wrap(front::broadcast(trace.b, v, wanted));
   });
@@ -218,21 +219,13 @@ Value trans(const Operand& x, const Dims& axes) {
 
 namespace {
 
-/// Whether each axis of the shape is 1 or that of the other, counted from the last.
-bool broadcasts_to(const ir::Shape& from, const ir::Shape& to) {
-  if (from.rank() > to.rank()) return false;
-  for (int k = 1; k <= from.rank(); ++k)
-    if (from[from.rank() - k] != 1 && from[from.rank() - k] != to[to.rank() - k]) return false;
-  return true;
-}
-
 /// A mask in the shape of what is accessed.
 ir::Value mask_node(Trace& trace, std::string_view what, const Value& mask, const ir::Shape& shape) {
   if (mask.is_empty()) return {};
   ir::Value v = trace.node(mask);
   const ir::Type type = trace.b.type(v);
   if (type.dtype != DType::Bool) user_error("{}: the mask is {}, expected bool, as a comparison gives it", what, to_string(type));
-  if (!broadcasts_to(type.shape, shape))
+  if (!front::broadcasts_to(type.shape, shape))
     user_error("{}: the mask has shape {}, the pointer {}: a mask broadcasts to its pointer", what, to_string(type.shape),
                to_string(shape));
   return front::broadcast(trace.b, v, shape);
@@ -246,7 +239,7 @@ ir::Value element_node(Trace& trace, std::string_view op, std::string_view what,
   if (type.is_pointer() || !ir::widens(type.dtype, pointer.dtype))
     user_error("{}: the {} is {}, the pointer is {}: convert it with .to(st::{})", op, what, to_string(type), to_string(pointer),
                name_of(pointer.dtype));
-  if (!broadcasts_to(type.shape, pointer.shape))
+  if (!front::broadcasts_to(type.shape, pointer.shape))
     user_error("{}: the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", op, what, to_string(type.shape),
                to_string(pointer.shape), what);
   return front::broadcast(trace.b, trace.b.cast(v, pointer.dtype), pointer.shape);

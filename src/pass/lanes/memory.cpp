@@ -94,12 +94,6 @@ LaneValue LaneProgram::atomic(Value v, std::span<const LaneValue> operands, cons
   return m.vector(b_.emit(n.op, lowered, n.imm));
 }
 
-/// Adds 1 to i32 in memory.
-void LaneProgram::count_one(const LaneValue& pointer, const LaneValue& mask) {
-  LaneMath m = math(pass_->layout);
-  b_.atomic_add(m.materialize(pointer), m.materialize(m.constant(DType::I32, 1)), is_always(mask) ? Value{} : m.materialize(mask));
-}
-
 // --- kept values
 
 /// An array of each thread. A CPU's stack holds only short ones.

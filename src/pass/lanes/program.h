@@ -140,7 +140,6 @@ class LaneProgram {
   LaneValue load(const LaneValue& pointer, const LaneValue& mask, const LaneValue& other, int64_t access = 0);
   void store(const LaneValue& pointer, const LaneValue& value, const LaneValue& mask, int64_t access = 0);
   LaneValue atomic(Value v, std::span<const LaneValue> operands, const LaneValue& present);
-  void count_one(const LaneValue& pointer, const LaneValue& mask);
   Storage allocate(const Layout& layout, DType dtype, uint8_t keep);
   void clear(const Storage& storage);
   Value allocate_private(DType dtype, int64_t elements);
