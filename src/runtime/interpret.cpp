@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/interpret.h"
 
-#include <optional>
+#include <algorithm>
 
 #include "base/deep_stack.h"
 #include "base/error.h"
@@ -32,21 +32,6 @@ void switch_on(std::string_view name, Interpretation* how) {
   user_error("STRIDER_LINTS names the lint {}, expected masked, overflow or elementwise, with commas between", name);
 }
 
-std::optional<Interpretation> by_settings() {
-  const char* backend = setting("STRIDER_BACKEND");
-  const std::string_view name = backend ? backend : "";
-  if (name.empty() || name == "native") return std::nullopt;
-  if (name != "interp") user_error("STRIDER_BACKEND is {}, expected interp or native", name);
-  Interpretation how;
-  const char* lints = setting("STRIDER_LINTS");
-  for (std::string_view rest = lints ? lints : ""; !rest.empty();) {
-    const size_t comma = std::min(rest.find(','), rest.size());
-    switch_on(rest.substr(0, comma), &how);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return how;
-}
-
 }  // namespace
 
 inline namespace v0 {
@@ -62,9 +47,22 @@ std::string_view name_of(FaultKind kind) {
 
 }  // namespace v0
 
+std::optional<Interpretation> interpretation_from(const char* backend, const char* lints) {
+  const std::string_view name = backend ? backend : "";
+  if (name.empty() || name == "native") return std::nullopt;
+  if (name != "interp") user_error("STRIDER_BACKEND is {}, expected interp or native", name);
+  Interpretation how;
+  for (std::string_view rest = lints ? lints : ""; !rest.empty();) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    switch_on(rest.substr(0, comma), &how);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return how;
+}
+
 const Interpretation* interpretation() {
   if (innermost) return &innermost->how();
-  static const std::optional<Interpretation> settings = by_settings();
+  static const std::optional<Interpretation> settings = interpretation_from(setting("STRIDER_BACKEND"), setting("STRIDER_LINTS"));
   return settings ? &*settings : nullptr;
 }
 

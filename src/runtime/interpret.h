@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace strider {
 /// How launches of this thread are interpreted, or null: they run compiled. By the innermost Interpreted, else by the settings
 /// STRIDER_BACKEND and STRIDER_LINTS, read once. A user error if a setting has no meaning.
 const Interpretation* interpretation();
+
+/// What the two settings, null where they are not set, ask for.
+std::optional<Interpretation> interpretation_from(const char* backend, const char* lints);
 
 /// The program as the interpreter runs it: what every engine runs, or with the lint of overflow what was written.
 std::unique_ptr<ir::Function> prepare_to_interpret(const ir::Function& tile, const Interpretation& how);

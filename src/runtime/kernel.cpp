@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <mutex>
 
 #include "base/error.h"
@@ -52,6 +53,8 @@ class Binding {
  public:
   Binding(const KernelDecl& kernel, std::span<const Argument> arguments) : kernel_(kernel) {
     if (kernel.params.size() > kMaxParams) user_error("{} parameters, at most {} are possible", kernel.params.size(), kMaxParams);
+    std::fill_n(views_, kernel.params.size(), nullptr);
+    std::fill_n(given_, kernel.params.size(), nullptr);
     if (!arguments.empty() && arguments.back().kind() == Argument::Constants) {
       for (const Constant& c : arguments.back().constants()) bind_constant(front::constant_named(kernel, c.name), c.value);
       arguments = arguments.first(arguments.size() - 1);
@@ -218,8 +221,8 @@ class Binding {
   uint64_t bound_ = 0;  // bit k: parameter k is a constant that has its value
   size_t count_ = 0;
   ArgumentFact facts_[kMaxParams];
-  const TensorView* views_[kMaxParams] = {};  // of pointers
-  const Argument* given_[kMaxParams] = {};
+  const TensorView* views_[kMaxParams];  // of pointers; null for others
+  const Argument* given_[kMaxParams];
   Range ranges_[kMaxParams];
   uint64_t slots_[kMaxParams];
 };
@@ -243,14 +246,14 @@ namespace {
 struct Specialisation {
   const Device* device;
   uint64_t variant;  // bit 0: it is interpreted as it is written; above: which taps it has
-  ArgumentFact facts[kMaxParams];
-  size_t count;
+  unsigned char facts[kMaxParams * sizeof(ArgumentFact)];  // only what is used is written
+  size_t size;
 
   Specialisation(const Binding& binding, bool written, uint64_t taps)
-      : device(&binding.device()), variant(taps << 1 | written), count(binding.facts().size()) {
-    std::ranges::copy(binding.facts(), facts);
+      : device(&binding.device()), variant(taps << 1 | written), size(binding.facts().size_bytes()) {
+    std::memcpy(facts, binding.facts().data(), size);
   }
-  std::string_view bytes() const { return {reinterpret_cast<const char*>(this), 16 + count * sizeof(ArgumentFact)}; }
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(this), 16 + size}; }
 };
 static_assert(offsetof(Specialisation, facts) == 16);
 

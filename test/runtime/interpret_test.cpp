@@ -9,6 +9,7 @@
 #include "kernels/worked.h"
 #include "ops/builtins.h"
 #include "ops/kernels.h"
+#include "runtime/interpret.h"
 #include "support/errors.h"
 
 namespace st = strider;
@@ -409,6 +410,41 @@ TEST(Interpret, PreparedCallsOfOperators) {
   call.set_number(1, 3.0);
   call();
   EXPECT_EQ(call.outputs()[0].to_doubles(), (std::vector<double>{0, 3, 6, 9, 12}));
+}
+
+TEST(Interpret, RandomNumbersAndHintsAreClean) {
+  auto k = st::kernel("dropout", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::i32 seed, tl::i32 n) {
+    auto i = tl::multiple_of(tl::program_id(0) * 16, 16) + tl::arange(0, 16);
+    auto v = tl::multiple_of(tl::load(x + i, i < n).to(st::i32), 1).to(st::f32);
+    tl::store(out + i, tl::where(tl::rand(seed, i) > 0.5f, v, 0.0f) + tl::randn(seed, i), i < n);
+  });
+  Tensor x = st::arange(40), out = st::zeros({40});
+  for (const Interpretation& how : {kMasked, kOverflow}) {
+    Faults faults = faults_of(how, [&] { k[3](x, out, 1234567, 40); });
+    EXPECT_TRUE(faults.empty()) << faults[0].text;
+  }
+}
+
+TEST(Interpret, MaskedLanesOfACompareExchange) {
+  const int line = __LINE__ + 4;
+  auto k = st::kernel("exchange", [](tl::Ptr<int> x, tl::Ptr<int> out) {
+    auto i = tl::arange(0, 4);
+    auto v = tl::load(x + i, i < 2);
+    (void)tl::atomic_cas(out + i, 0, v, i < 3);
+  });
+  Tensor x = st::arange(4, {i32}), out = st::zeros({4}, {i32});
+  expect_one(faults_of(kMasked, [&] { k[1](x, out); }), FaultKind::MaskedLane, line, {}, {2});
+}
+
+TEST(Interpret, Settings) {
+  EXPECT_FALSE(interpretation_from(nullptr, "masked"));
+  EXPECT_FALSE(interpretation_from("native", nullptr));
+  EXPECT_FALSE(interpretation_from("interp", nullptr)->has_lints());
+  auto how = interpretation_from("interp", "masked,elementwise");
+  EXPECT_TRUE(how->masked_lanes && how->elementwise && !how->overflow);
+  EXPECT_EQ(error_of([] { interpretation_from("cuda", nullptr); }), "STRIDER_BACKEND is cuda, expected interp or native");
+  EXPECT_EQ(error_of([] { interpretation_from("interp", "overflow,mask"); }),
+            "STRIDER_LINTS names the lint mask, expected masked, overflow or elementwise, with commas between");
 }
 
 TEST(Interpret, OnlyThisThreadAndOnlyAsLongAsItLives) {

@@ -74,9 +74,15 @@ Slots MaskedLanes::marks(Value v) const {
   return inside ? Slots{marks_.data() + (slots.data - all.data()), slots.step} : Slots{&kClean, 0};
 }
 
+/// Whether the slots of a value are those of its operand.
+bool MaskedLanes::is_view(Value v) const {
+  const ir::Node& node = m_.function[v];
+  return node.operand_count > 0 && !node.type.is_void && m_.values[v].data == m_.values[m_.function.operand(v, 0)].data;
+}
+
 uint64_t* MaskedLanes::own_marks(Value v) { return marks_.data() + (m_.values[v].data - m_.values.slots().data()); }
 
-/// The mask of an access, or -1 where it has none.
+/// Where the mask of an access stands; -1 if it has none.
 int MaskedLanes::mask_operand(Value v) const {
   const int at = ir::mask_operand(m_.function[v].op, m_.function[v].imm);
   return at < m_.function[v].operand_count ? at : -1;
@@ -121,7 +127,7 @@ void MaskedLanes::before(Value v) {
     for (Value bound : operands.first(3)) check(v, bound, "is bounded by", false);
   } else if (is_test_[v.id]) {
     check(v, operands[0], "decides by", false);
-  } else if (mixes_lanes(op)) {
+  } else if (mixes_lanes(op) && !is_view(v)) {
     for (Value operand : operands) check(v, operand, is_fold(op) ? "folds" : "reads", false);
   }
 }
@@ -174,8 +180,8 @@ void MaskedLanes::after(Value v) {
   if (node.op == Op::Load && node.operand_count > 1) return mark_load(v);
   if (ir::is_pointwise(node.op)) return mark_pointwise(v);
   if (node.op == Op::Gather) return mark_gather(v);
+  if (is_view(v)) return;  // it shares the marks
   const Value from = m_.function.operand(v, 0);
-  if (m_.values[v].data == m_.values[from].data) return;  // a view: it shares the marks
   if (node.op == Op::Broadcast || node.op == Op::Trans) return move_lanes(m_, v, marks(from).data, own_marks(v));
   std::fill_n(own_marks(v), m_.count(v), 0);
 }

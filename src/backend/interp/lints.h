@@ -26,6 +26,7 @@ class MaskedLanes {
  private:
   Slots marks(ir::Value v) const;
   uint64_t* own_marks(ir::Value v);
+  bool is_view(ir::Value v) const;
   void check(ir::Value statement, ir::Value operand, std::string_view what, bool where_on);
   void check_access(ir::Value v);
   void mark_load(ir::Value v);
