@@ -125,7 +125,8 @@ void time_launch(Runner& r) {
 void time_vectors(Runner& r, int64_t n) {
   for (std::string_view name : {"abs", "clip", "vector_add"}) time_blocks(r, name, n);
   time_abs_beside_identity(r, n);
-  for (std::string_view name : {"huber", "gelu", "clip_by_norm"}) time(r, Calls(r, name, {1, n, 4096}).work(r, std::string(name), n));
+  for (std::string_view name : {"huber", "gelu", "clip_by_norm"})
+    time(r, Calls(r, name, {1, n, 4096}).work(r, fmt::format("kernel {}", name), n));
 }
 
 }  // namespace

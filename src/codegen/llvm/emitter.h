@@ -60,6 +60,7 @@ struct Program {
   std::array<llvm::Value*, 3> id{}, count{};  // i32
   llvm::Value* thread = nullptr;              // i32
   llvm::Value* scratch = nullptr;             // in the shared space, or null
+  llvm::Value* readable = nullptr;            // a pointer to memory that is there, where a load without lanes minds; or null
 };
 
 struct Emitter {

@@ -279,9 +279,19 @@ llvm::Value* whole_or_lanes(Emitter& e, const Access& a, llvm::function_ref<llvm
   return chosen;
 }
 
+/// Where no memory is, a processor takes hundreds of cycles to find that a load wants none of it: such a load reads elsewhere.
+llvm::Value* pointer_of_some(Emitter& e, const Access& a) {
+  if (!e.program.readable) return a.pointer;
+  llvm::Value* bits = e.b.CreateBitCast(a.mask, e.b.getIntNTy(static_cast<unsigned>(a.lanes)));
+  return e.b.CreateSelect(e.b.CreateIsNotNull(bits), a.pointer, e.program.readable);
+}
+
 llvm::Value* masked_load(Emitter& e, const Access& a) {
   llvm::Type* type = vector_of(e.memory_element(a.dtype), a.lanes);
-  llvm::Value* loaded = e.b.CreateMaskedLoad(type, a.pointer, llvm::Align(a.align), a.mask, to_memory(e, a.value, a.dtype));
+  constexpr int64_t kReadableAlign = 8;
+  int64_t align = e.program.readable ? std::min<int64_t>(a.align, kReadableAlign) : a.align;
+  llvm::Value* loaded = e.b.CreateMaskedLoad(type, pointer_of_some(e, a), llvm::Align(static_cast<uint64_t>(align)), a.mask,
+                                             to_memory(e, a.value, a.dtype));
   return from_memory(e, loaded, a.dtype);
 }
 

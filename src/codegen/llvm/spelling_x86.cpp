@@ -59,6 +59,7 @@ void begin(Emitter& e) {
   }
   e.program.thread = e.b.getInt32(0);
   e.program.scratch = f->getArg(kScratch);
+  e.program.readable = f->getArg(kArgs);
 }
 
 void barrier(Emitter&) {}
