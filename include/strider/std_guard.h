@@ -10,7 +10,7 @@
 
 namespace strider::inline v0::detail {
 template <class... A>
-concept AnyValue = (std::same_as<std::remove_cvref_t<A>, Value> || ...);
+concept AnyValue = (std::derived_from<std::remove_cvref_t<A>, Value> || ...);
 }
 
 #define STRIDER_NOT_STD(name, right)                                                     \
@@ -71,17 +71,17 @@ STRIDER_NOT_STD(fmin, "st::fmin")
 STRIDER_NOT_STD(fmax, "st::fmax")
 STRIDER_NOT_STD(clamp, "st::clamp")
 // These exist as templates for any type, so ours must be the more special ones.
-template <std::same_as<strider::Value> V>
+template <std::derived_from<strider::Value> V>
 const V& max(const V& a, const V&) {
   static_assert(strider::detail::never<V>, "std::max does not take values: use st::maximum");
   return a;
 }
-template <std::same_as<strider::Value> V>
+template <std::derived_from<strider::Value> V>
 const V& min(const V& a, const V&) {
   static_assert(strider::detail::never<V>, "std::min does not take values: use st::minimum");
   return a;
 }
-template <std::same_as<strider::Value> V>
+template <std::derived_from<strider::Value> V>
 const V& clamp(const V& x, const V&, const V&) {
   static_assert(strider::detail::never<V>, "std::clamp does not take values: use st::clamp");
   return x;

@@ -15,6 +15,7 @@
 // stores and atomics matters, give each a statement of its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <optional>
@@ -193,20 +194,24 @@ class StaticRange {
  public:
   class Iterator {
    public:
-    Iterator(int64_t value, int64_t step) : value_(value), step_(step) {}
-    Constexpr operator*() const { return {value_}; }
-    Iterator& operator++() { return value_ += step_, *this; }
-    bool operator!=(const Iterator& end) const { return step_ > 0 ? value_ < end.value_ : value_ > end.value_; }
+    Iterator(uint64_t value, uint64_t step, uint64_t left) : value_(value), step_(step), left_(left) {}
+    Constexpr operator*() const { return {static_cast<int64_t>(value_)}; }
+    Iterator& operator++() { return value_ += step_, --left_, *this; }
+    bool operator!=(const Iterator& end) const { return left_ != end.left_; }
 
    private:
-    int64_t value_, step_;
+    uint64_t value_, step_, left_;  // unsigned: the last step may leave the range of i64
   };
-  StaticRange(int64_t begin, int64_t end, int64_t step) : begin_(begin), end_(end), step_(step) {}
-  Iterator begin() const { return {begin_, step_}; }
-  Iterator end() const { return {end_, step_}; }
+  StaticRange(int64_t begin, int64_t end, int64_t step) : begin_(begin), step_(step) {
+    auto distance = [](int64_t from, int64_t to) { return from < to ? static_cast<uint64_t>(to) - static_cast<uint64_t>(from) : 0; };
+    uint64_t span = step > 0 ? distance(begin, end) : distance(end, begin), stride = step > 0 ? step_ : 0 - step_;
+    count_ = span / stride + (span % stride != 0);
+  }
+  Iterator begin() const { return {begin_, step_, count_}; }
+  Iterator end() const { return {begin_, step_, 0}; }
 
  private:
-  int64_t begin_, end_, step_;
+  uint64_t begin_, step_, count_;
 };
 /// begin, begin + step, ... below the end, or above it if the step is negative. A step of 0 is an error.
 STRIDER_API StaticRange static_range(int64_t begin, int64_t end, int64_t step = 1, Place where = Place::current());
@@ -301,7 +306,7 @@ inline constexpr AllAxes all_axes;
 class FoldAxis {
  public:
   template <detail::StaticInt T>
-  FoldAxis(T axis) : axis_(static_cast<int>(static_cast<int64_t>(axis))) {}
+  FoldAxis(T axis) : axis_(static_cast<int>(std::clamp<int64_t>(static_cast<int64_t>(axis), INT32_MIN, INT32_MAX))) {}
   FoldAxis(AllAxes) {}
   std::optional<int> number() const { return axis_; }
 

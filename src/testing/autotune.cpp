@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "front/trace/kernel.h"
 #include "ir/print.h"
+#include "runtime/interpret.h"
 #include "runtime/naming.h"
 #include "testing/flush.h"
 #include "testing/report.h"
@@ -297,7 +298,7 @@ struct Autotuned::Impl {
     std::string program = arguments.device().description();
     for (const TuneConfig& c : configs) program += "\n" + arguments.program(c);
     std::optional<timing::TuningFile> file;
-    if (options.keep) file.emplace(name(), key, program);
+    if (options.keep && !interpretation()) file.emplace(name(), key, program);  // the interpreter's times say nothing of others
     if (file)
       if (auto known = file->read(configs)) return *std::move(known);
     timing::Reset reset(arguments.tensors(options.reset_to_zero), arguments.tensors(options.restore));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -23,7 +24,7 @@ namespace {
 constexpr double kMilliseconds = 1e3;  // of a second
 
 void check(const BenchOptions& o) {
-  if (!(o.warm_up >= 0) || !(o.repeat >= 0))
+  if (!(o.warm_up >= 0) || !(o.repeat >= 0) || std::isinf(o.warm_up) || std::isinf(o.repeat))
     user_error("do_bench: {} ms to warm up and {} ms to repeat, expected 0 or more", o.warm_up, o.repeat);
   if (o.least_samples < 1 || o.most_samples < o.least_samples)
     user_error("do_bench: {} to {} samples, expected at least 1, and no more at least than at most", o.least_samples,

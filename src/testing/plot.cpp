@@ -47,10 +47,13 @@ void check_plot(const std::string& path) {
   if (!can_plot()) user_error("plots need gnuplot, which is not installed (Debian: gnuplot-nox)");
 }
 
-std::string quoted(std::string text) {
-  std::replace(text.begin(), text.end(), '"', '\'');
-  std::replace(text.begin(), text.end(), '\\', '/');
-  return '"' + text + '"';
+std::string quoted(std::string_view text) {
+  std::string result = "'";
+  for (char c : text) {
+    bool is_control = static_cast<unsigned char>(c) < ' ' || c == 0x7f;
+    result += c == '\'' ? "''" : std::string(1, is_control ? ' ' : c);
+  }
+  return result + "'";
 }
 
 std::string output_of(const std::string& path, int width, int height) {

@@ -17,7 +17,7 @@ bool can_plot();
 void check_plot(const std::string& path);
 
 // What gnuplot's programs are made of: its text in quotes; the picture's file, size and frame.
-std::string quoted(std::string text);
+std::string quoted(std::string_view text);
 std::string output_of(const std::string& path, int width, int height);
 /// A user error if gnuplot does not end well.
 void run_gnuplot(const std::string& program, const std::string& path);

@@ -75,6 +75,29 @@ TEST(FloatCases, MinimumAndMaximumCarryNaN) {  // triton#1566
   EXPECT_EQ(text(st::ops::minimum(a, b)), "nan nan nan");
 }
 
+/// Wherever the lanes lie, and in tiles shorter than a vector: LLVM 19 takes extremes of short vectors of halves wrongly.
+TEST(FloatCases, HalvesCarryNaNBesideZero) {
+  for (DType dtype : {f16, bf16, f32})
+    for (double zero : {0.0, -0.0})
+      for (int64_t n : {1, 2, 3, 5, 8, 9, 31}) {
+        Tensor nans = full({n}, kNaN, {dtype}), zeros = full({n}, zero, {dtype}), all = full({n}, kNaN, {dtype});
+        for (auto view : {+[](const Tensor& t) { return t; }, +[](const Tensor& t) { return t.flip(0); }}) {
+          EXPECT_EQ(text(st::ops::maximum(view(nans), view(zeros))), text(all)) << name_of(dtype) << n;
+          EXPECT_EQ(text(st::ops::minimum(view(zeros), view(nans))), text(all)) << name_of(dtype) << n;
+        }
+      }
+  auto largest = kernel("largest", [](tl::Ptr<> x, tl::Ptr<> out, tl::Const<"N"> N) {
+    tl::store(out, tl::max(tl::load(x + tl::arange(0, N))));
+  });
+  for (int64_t n : {2, 3, 5, 7, 8})
+    for (int64_t place = 0; place < n; ++place) {
+      Tensor x = zeros({n}, {f16}), out = zeros({1}, {f16});
+      st::ops::fill(x.narrow(0, place, 1), kNaN, st::out(x.narrow(0, place, 1)));
+      largest[1](x, out, {{"N", n}});
+      EXPECT_EQ(text(out), "nan") << n << ' ' << place;
+    }
+}
+
 TEST(FloatCases, ClampWithNaNBoundsAndCrossedBounds) {  // pytorch#76795
   EXPECT_EQ(text(st::ops::maximum(tensor<float>({0, kNaN}), tensor<float>({kNaN, 1}))), "nan nan");
   EXPECT_EQ(text(st::ops::clamp(arange(8), 6, 3)), "3 3 3 3 3 3 3 3");

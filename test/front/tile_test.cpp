@@ -207,5 +207,19 @@ TEST(Tile, StaticLoopsUnrollAndConstantsAreInts) {
   EXPECT_EQ(out[0], 3);
 }
 
+TEST(StaticRange, EndsBesideTheEndsOfI64) {
+  auto values = [](int64_t begin, int64_t end, int64_t step) {
+    std::vector<int64_t> all;
+    for (tl::Constexpr k : tl::static_range(begin, end, step)) all.push_back(k);
+    return all;
+  };
+  EXPECT_EQ(values(INT64_MAX - 2, INT64_MAX, 5), (std::vector<int64_t>{INT64_MAX - 2}));
+  EXPECT_EQ(values(INT64_MIN + 2, INT64_MIN, -5), (std::vector<int64_t>{INT64_MIN + 2}));
+  EXPECT_EQ(values(7, 0, -3), (std::vector<int64_t>{7, 4, 1}));
+  EXPECT_EQ(values(0, 7, 3), (std::vector<int64_t>{0, 3, 6}));
+  EXPECT_TRUE(values(3, 3, 1).empty());
+  EXPECT_TRUE(values(3, 4, -1).empty());
+}
+
 }  // namespace
 }  // namespace strider::test

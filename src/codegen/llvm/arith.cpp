@@ -182,9 +182,12 @@ llvm::Value* whole(Emitter& e, llvm::Value* x) {
   return delays ? e.b.CreateFreeze(x) : x;
 }
 
-/// A half that became f32 stays f32: LLVM would compare the halves themselves, lane by lane and with branches.
+/// A half that became f32 stays f32: LLVM would compare the halves themselves, lane by lane and with branches, and of short
+/// vectors of halves LLVM 19 takes minima and maxima that lose NaN beside a zero.
 llvm::Value* as_converted(Emitter& e, llvm::Value* x) {
-  const auto* wide = llvm::dyn_cast<llvm::FPExtInst>(x);
+  const llvm::Value* source = x;
+  while (llvm::isa<llvm::ShuffleVectorInst, llvm::ExtractElementInst>(source)) source = llvm::cast<llvm::Instruction>(source)->getOperand(0);
+  const auto* wide = llvm::dyn_cast<llvm::FPExtInst>(source);
   bool narrows = e.spelling.splits_halves && wide && wide->getSrcTy()->getScalarType()->isHalfTy();
   return narrows ? e.b.CreateArithmeticFence(x, x->getType()) : x;
 }
@@ -242,7 +245,8 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
   for (ir::Value operand : e.f.operands(v)) args.push_back(e.value(operand));
   if (from.is_pointer()) return write(e.b, row_of(node.op)->unsigneds, args);  // addresses compare as unsigned integers
   const Spell spell = spell_of(*row_of(node.op), from.dtype);
-  if (spell.kind == Spell::Predicate && is_float(from.dtype))
+  bool compares = spell.kind == Spell::Predicate || node.op == Op::Minimum || node.op == Op::Maximum;
+  if (compares && is_float(from.dtype))
     for (llvm::Value*& x : args) x = as_converted(e, x);
   return write(e.b, spell, args);
 }
