@@ -79,13 +79,19 @@ std::vector<const Row*> largest_with_roof(std::span<const Row> rows) {
   return list;
 }
 
+/// A string among data, where gnuplot knows double quotes alone and expands nothing.
+std::string data_word(std::string text) {
+  std::replace(text.begin(), text.end(), '"', '\'');
+  return '"' + text + '"';
+}
+
 std::string case_data(const std::vector<const Row*>& list) {
   std::string text = "$cases << EOD\n";
   for (size_t k = 0; k < list.size(); ++k) {
     const Row& r = *list[k];
     std::string peer = r.has_peer() ? fmt::format("{:.3f}", gigabytes_per_second(r.bytes, r.peer)) : "NaN";
     std::string label = r.dtype == "f32" ? r.name : r.name + " " + r.dtype;
-    text += fmt::format("{} {} {:.3f} {:.3f} {}\n", k, quoted(label), r.gbps(), r.copy_gbps(), peer);
+    text += fmt::format("{} {} {:.3f} {:.3f} {}\n", k, data_word(label), r.gbps(), r.copy_gbps(), peer);
   }
   return text + "EOD\n";
 }

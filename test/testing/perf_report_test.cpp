@@ -84,7 +84,7 @@ TEST(PerfReport, ThePictureHasAxesAndBands) {
   o.x_log = o.y_log = true;
   std::string program = Report(o, {{{1, 0.5, 2}, 3}, {2, 4}}).plot_program("a.svg");
   for (const char* part :
-       {"set logscale x 2", "set logscale y", "filledcurves", "1024 1 0.5 2\n", "title \"ours\"", "set ylabel \"GB/s\""})
+       {"set logscale x 2", "set logscale y", "filledcurves", "1024 1 0.5 2\n", "title 'ours'", "set ylabel 'GB/s'"})
     EXPECT_NE(program.find(part), std::string::npos) << part;
 }
 

@@ -84,6 +84,10 @@ TEST(Report, AnAimWithoutAPeerIsNotJudged) {
   EXPECT_TRUE(has_aim(beside_peer(1, 1, {Aim::TimesPeer, 2})));
 }
 
+TEST(Plot, TextIsNeverAProgram) {
+  EXPECT_EQ(quoted("it's `touch x`\n"), "'it''s `touch x` '");  // single quotes: nothing is expanded
+}
+
 TEST(Plot, TheProgramHoldsTheRows) {
   std::vector<Row> rows{row_of("add", 5, 4), row_of("add, curve", 5, 4)};
   std::string text = plot_program(rows, "a.svg", "title");
