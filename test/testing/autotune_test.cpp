@@ -54,9 +54,10 @@ TEST_F(Autotune, ChoosesTheFastest) {
   tuned[blocks_of(1 << 15)](x, 1.0, 1 << 15);
   ASSERT_EQ(tuned.results().size(), 1u);
   TuneResult r = tuned.results()[0];
-  EXPECT_EQ(r.best().text(), "BLOCK 1024");
   EXPECT_EQ(r.key, "cpu, n 32768, x f32");
-  EXPECT_LT(r.rows[0].median, r.rows[1].median);
+  ASSERT_EQ(r.rows.size(), 2u);
+  EXPECT_LE(r.rows[0].median, r.rows[1].median);  // which one that is, the machine's load may decide
+  EXPECT_EQ(r.best().text(), r.rows[0].config.text());
   EXPECT_NE(tuned.table().find("BLOCK     time"), std::string::npos) << tuned.table();
   EXPECT_NE(tuned.table().find("chosen"), std::string::npos);
 }
