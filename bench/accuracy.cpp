@@ -256,7 +256,7 @@ class Measurement {
  public:
   Measurement(const Reference& r, const Format& f, const Sweep& sweep) : reference_(r), format_(f), sweep_(sweep) {}
 
-  Worst run(timing::Progress& progress) {
+  Worst run(testing::Progress& progress) {
     detail::Operator op = make_operator(reference_.op);
     uint64_t most = format_.dtype == DType::F64 ? uint64_t{1} << 16 : uint64_t{1} << 20;
     for (uint64_t first = 0; first < sweep_.count; first += most) {
@@ -332,7 +332,7 @@ struct Result {
 };
 
 std::string text_of(const std::vector<Result>& results) {
-  timing::Table table("lrrrrl");
+  testing::Table table("lrrrrl");
   table.add({"function", "dtype", "inputs", "worst ULP", "bound", "at"});
   for (const Result& r : results)
     table.add({std::string(name_of(r.reference->op)), std::string(name_of(r.format->dtype)), fmt::format("{}", r.sweep.count),
@@ -382,7 +382,7 @@ struct Options {
 };
 
 bool run(const Options& options) {
-  timing::Progress progress;
+  testing::Progress progress;
   std::vector<Result> results;
   for (const Reference& r : kReferences)
     for (const Format& f : kFormats) {

@@ -33,16 +33,13 @@ add_library(strider_flags INTERFACE)
 target_compile_options(strider_flags INTERFACE -Wall -Wextra -Wpedantic -ffp-contract=off
   $<$<BOOL:${STRIDER_WERROR}>:-Werror> $<$<CONFIG:Debug>:-D_GLIBCXX_ASSERTIONS>)
 
-add_library(strider_worked INTERFACE)  # the worked kernels: kernels/*.h
-target_include_directories(strider_worked INTERFACE ${PROJECT_SOURCE_DIR}/examples)
-
 add_library(strider_internal INTERFACE)
 target_include_directories(strider_internal INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_include_directories(strider_internal SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR}
   $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)  # only the headers: src/base/fmt.cpp is the body
 target_compile_definitions(strider_internal INTERFACE XXH_INLINE_ALL)
 target_link_libraries(strider_internal INTERFACE
-  strider_flags strider_worked nlohmann_json::nlohmann_json Threads::Threads ${CMAKE_DL_LIBS})
+  strider_flags nlohmann_json::nlohmann_json Threads::Threads ${CMAKE_DL_LIBS})
 
 # LLVM itself is not instrumented and keeps its own vtables, so the vptr check is left out.
 if(STRIDER_SANITIZE)

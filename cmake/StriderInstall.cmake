@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make install: headers, libstrider.so, the tool, and what find_package(strider) needs.
+# make install: headers, the two libraries, the tool, and what find_package(strider) needs.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/strider)
 
-install(TARGETS strider EXPORT strider-targets)
+install(TARGETS strider strider_testing EXPORT strider-targets)
 if(STRIDER_STATIC)
   # For programs that are to be one file; they link LLVM's static libraries themselves.
   add_library(strider_static STATIC ${strider_all_objects})

@@ -35,3 +35,17 @@ function(strider_programs folder)
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
   endforeach()
 endfunction()
+
+# Makes a shared library that exports the names marked STRIDER_API alone, installed and used as strider::<name>.
+function(strider_shared_library target name)
+  add_library(${target} SHARED ${ARGN})
+  add_library(strider::${name} ALIAS ${target})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  # Worker threads outlive dlclose, so the code must stay mapped.
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/strider.map)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/strider.map)
+endfunction()

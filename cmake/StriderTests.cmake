@@ -8,16 +8,27 @@ find_package(rapidcheck REQUIRED)
 find_library(MPFR_LIBRARY mpfr REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)
 
+set(STRIDER_TEST_FOLDERS "" CACHE STRING "Folders of test/ to build, for a quick build while working on one; empty: all")
 set(separate compile_fail fuzz package)
 strider_sources(test_sources test "*.cpp")
 strider_split(test_sources separate_sources test ${separate})
+if(STRIDER_TEST_FOLDERS)
+  set(chosen_sources ${PROJECT_SOURCE_DIR}/test/main.cpp)
+  foreach(folder IN LISTS STRIDER_TEST_FOLDERS ITEMS support)
+    strider_split(test_sources of_folder test ${folder})
+    list(APPEND chosen_sources ${of_folder})
+  endforeach()
+  set(test_sources ${chosen_sources})
+endif()
 
 add_executable(strider_tests ${test_sources})
 target_link_libraries(strider_tests PRIVATE
   strider_suites GTest::gtest rapidcheck ${MPFR_LIBRARY} ${GMP_LIBRARY} nlohmann_json::nlohmann_json)
 target_include_directories(strider_tests PRIVATE ${PROJECT_SOURCE_DIR}/test)
-target_compile_definitions(strider_tests PRIVATE STRIDER_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-  STRIDER_BINARY_DIR="${PROJECT_BINARY_DIR}")
+# Only this file says where the build lies, so that a compiler's cache serves every checkout.
+configure_file(test/support/paths.cpp.in ${PROJECT_BINARY_DIR}/test_paths.cpp @ONLY)
+target_sources(strider_tests PRIVATE ${PROJECT_BINARY_DIR}/test_paths.cpp)
+set_source_files_properties(${PROJECT_BINARY_DIR}/test_paths.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # Most of the time that a test takes to compile goes into these.
 target_precompile_headers(strider_tests PRIVATE
@@ -81,7 +92,7 @@ if(STRIDER_EXAMPLES)
   endforeach()
 endif()
 add_test(NAME exported_symbols
-  COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:strider>
+  COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} "-DLIBRARIES=$<TARGET_FILE:strider>,$<TARGET_FILE:strider_testing>"
     -P ${PROJECT_SOURCE_DIR}/cmake/check_exports.cmake)
 
 # Sanitized libraries cannot serve programs that are not.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every worked kernel of examples/kernels/ on sizes that no block divides, beside plain C++ in double.
+// Runs every worked kernel of include/strider/kernels/ on sizes that no block divides, beside plain C++ in double.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "kernels/worked.h"
+#include <strider/testing/worked.h>
 
 namespace st = strider;
 
 namespace {
 
 /// The largest difference, relative where the expected value is above 1.
-double worst_error(const worked::Call& call) {
+double worst_error(const st::testing::worked::Call& call) {
   std::vector<double> found = call.out.to_doubles(), expected = call.expected();
   double worst = 0;
   for (size_t i = 0; i < expected.size(); ++i)
@@ -24,9 +24,9 @@ double worst_error(const worked::Call& call) {
 int main() {
   bool all_right = true;
   std::printf("%-18s %9s  %12s  %s\n", "kernel", "elements", "worst error", "");
-  for (const worked::Worked& w : worked::kAll) {
-    worked::Size size = w.by_rows ? worked::Size{37, 1000, 1024} : worked::Size{1, 100'003, 1024};
-    worked::Call call = w.prepare(size, {});
+  for (const st::testing::worked::Worked& w : st::testing::worked::kAll) {
+    st::testing::worked::Size size = w.by_rows ? st::testing::worked::Size{37, 1000, 1024} : st::testing::worked::Size{1, 100'003, 1024};
+    st::testing::worked::Call call = w.prepare(size, {});
     call.launch();
     double error = worst_error(call);
     all_right &= error < 1e-4;

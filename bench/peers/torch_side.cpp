@@ -70,7 +70,7 @@ constexpr Function kFunctions[] = {
      }},
 };
 
-class Torch final : public timing::Peer {
+class Torch final : public testing::Peer {
  public:
   Torch() { c10::GradMode::set_enabled(false); }
 
@@ -92,6 +92,6 @@ class Torch final : public timing::Peer {
 
 }  // namespace
 
-std::unique_ptr<timing::Peer> make_torch() { return std::make_unique<Torch>(); }
+std::unique_ptr<testing::Peer> make_torch() { return std::make_unique<Torch>(); }
 
 }  // namespace strider::peers

@@ -8,6 +8,6 @@
 
 namespace strider::peers {
 
-std::unique_ptr<timing::Peer> make_torch();
+std::unique_ptr<testing::Peer> make_torch();
 
 }  // namespace strider::peers

@@ -4,8 +4,8 @@
 namespace strider::bench {
 namespace {
 
-using timing::Aim;
-using timing::Content;
+using testing::Aim;
+using testing::Content;
 
 constexpr Aim of_copy(double v) { return {Aim::OfCopy, v}; }
 constexpr Aim of_given(double v) { return {Aim::OfReference, v}; }

@@ -24,8 +24,8 @@ struct Case {
   std::array<std::string_view, 3> operands;  // those that are not empty
   std::string_view result;
   std::string_view peer;                     // the peer's function, see bench/peers/torch_side.cpp
-  timing::Aim aim = {};
-  timing::Content content = timing::Content::Normal;
+  testing::Aim aim = {};
+  testing::Content content = testing::Content::Normal;
   bool allocates = false;                    // the call makes its result; the form with a given one is measured beside it
 };
 
@@ -35,10 +35,10 @@ std::span<const Case> math_cases();
 const Case& curve_case();
 
 /// One case, ready to be timed; also by the peer, if the runner has one.
-timing::Work work_of(timing::Runner& r, const Case& c, DType dtype, int64_t n);
+testing::Work work_of(testing::Runner& r, const Case& c, DType dtype, int64_t n);
 /// Times cases at every size, dtype and number of threads that the runner is asked for.
-void run_cases(timing::Runner& r, std::span<const Case> cases);
+void run_cases(testing::Runner& r, std::span<const Case> cases);
 /// One case from 2^16 elements to 2^27.
-void run_curve(timing::Runner& r, const Case& c);
+void run_curve(testing::Runner& r, const Case& c);
 
 }  // namespace strider::bench

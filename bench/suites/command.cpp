@@ -19,7 +19,7 @@
 namespace strider::bench {
 namespace {
 
-using timing::Row;
+using testing::Row;
 
 constexpr const char* kAbout =
     "Times are medians over many samples, taken in turn with those of what a case is compared with; +- is half the distance\n"
@@ -48,8 +48,8 @@ std::vector<const Suite*> wanted(const Request& r) {
   return list;
 }
 
-timing::Choices choices(const Request& r) {
-  timing::Choices c{.device = r.device, .quick = r.quick};
+testing::Choices choices(const Request& r) {
+  testing::Choices c{.device = r.device, .quick = r.quick};
   if (r.threads > 0) c.threads = {r.threads};
   for (const std::string& name : r.dtypes) {
     auto dtype = dtype_named(name);
@@ -81,28 +81,28 @@ class Report {
 
 std::string json_text(const Request& r, std::span<const Row> rows, std::string_view peer_name) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Row& row : rows) list.push_back(timing::json_of(row, r.device, peer_name));
+  for (const Row& row : rows) list.push_back(testing::json_of(row, r.device, peer_name));
   return list.dump(1) + "\n";
 }
 
 std::string markdown_text(const std::string& title, std::span<const Row> rows, std::string_view peer_name) {
-  return fmt::format("{}\n\n{}", title, timing::markdown_of(rows, peer_name));
+  return fmt::format("{}\n\n{}", title, testing::markdown_of(rows, peer_name));
 }
 
-std::vector<Row> run_suite(timing::Runner& runner, const Suite& suite, std::string_view peer_name) {
+std::vector<Row> run_suite(testing::Runner& runner, const Suite& suite, std::string_view peer_name) {
   runner.begin_suite(suite.name);
   suite.run(runner);
   runner.progress().clear();
   std::vector<Row> rows = runner.take_rows();
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.threads < b.threads; });
-  fmt::print("\n{}: {}\n{}", suite.name, suite.about, timing::table_of(rows, peer_name));
+  fmt::print("\n{}: {}\n{}", suite.name, suite.about, testing::table_of(rows, peer_name));
   for (const std::string& note : runner.take_notes()) fmt::print("{}\n", note);
   std::fflush(stdout);
   return rows;
 }
 
 std::string suites_text() {
-  timing::Table table("ll");
+  testing::Table table("ll");
   for (const Suite& s : kSuites) table.add({std::string(s.name), std::string(s.about)});
   return table.text();
 }
@@ -125,24 +125,24 @@ std::shared_ptr<Request> add_options(CLI::App& command) {
   return request;
 }
 
-void run(const Request& r, timing::Peer* peer) {
+void run(const Request& r, testing::Peer* peer) {
   std::vector<const Suite*> suites = wanted(r);
   std::string_view peer_name = peer ? peer->name() : "";
   std::string title = fmt::format("{}: {}", r.device, describe_device(r.device));
   Report json(r.json), markdown(r.markdown);
-  if (!r.plot.empty()) timing::check_plot(r.plot);
+  if (!r.plot.empty()) testing::check_plot(r.plot);
   fmt::print("{}\n", title);
-  timing::Progress progress;
-  timing::Runner runner(choices(r), progress, peer);
+  testing::Progress progress;
+  testing::Runner runner(choices(r), progress, peer);
   std::vector<Row> all;
   for (const Suite* suite : suites) {
     std::vector<Row> rows = run_suite(runner, *suite, peer_name);
     all.insert(all.end(), rows.begin(), rows.end());
   }
-  if (peer) fmt::print("\nwhat should be reached\n{}", timing::gate_of(all, peer_name));
+  if (peer) fmt::print("\nwhat should be reached\n{}", testing::gate_of(all, peer_name));
   json.write([&] { return json_text(r, all, peer_name); });
   markdown.write([&] { return markdown_text(title, all, peer_name); });
-  if (!r.plot.empty()) timing::plot(all, r.plot, title, peer_name);
+  if (!r.plot.empty()) testing::plot(all, r.plot, title, peer_name);
 }
 
 }  // namespace strider::bench

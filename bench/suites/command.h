@@ -24,6 +24,6 @@ struct Request {
 /// Suites and options, with a footer that explains suites and figures.
 std::shared_ptr<Request> add_options(CLI::App& command);
 /// Runs it. With a peer, its figures stand beside, and what should be reached is checked at the end.
-void run(const Request& request, timing::Peer* peer = nullptr);
+void run(const Request& request, testing::Peer* peer = nullptr);
 
 }  // namespace strider::bench

@@ -12,8 +12,8 @@
 #include "backend/backend.h"
 #include "ops/builtins.h"
 #include "pass/pipeline.h"
-#include "runtime/compile.h"
-#include "runtime/generate.h"
+#include "call/compile.h"
+#include "call/generate.h"
 #include "suites/suites.h"
 
 #include <strider/device.h>
@@ -25,9 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using timing::Aim;
-using timing::Row;
-using timing::Runner;
+using testing::Aim;
+using testing::Row;
+using testing::Runner;
 
 using Step = Value (*)(const Value& x, double c);
 
@@ -133,7 +133,7 @@ ir::Function tile_kernel(const detail::OperatorDecl& op, const Tensor& x, const 
   return generate(op, type_operator(op, {&argument, 1}), planner::plan(operands, target).key);
 }
 
-/// The same step by step, as runtime/compile.cpp and runtime/tiers.cpp take them.
+/// The same step by step, as call/compile.cpp and call/tiers.cpp take them.
 constexpr const char* kSteps[] = {"  of that: tracing and the tile kernel", "  passes, to lane form", "  code", "  loading"};
 void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row> rows) {
   Device& device = r.device();

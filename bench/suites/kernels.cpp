@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worked kernels of examples/kernels/: over block sizes, beside copy, beside a kernel that only reads, and beside libtorch.
+// The worked kernels of include/strider/kernels/: over block sizes, beside copy, beside a kernel that only reads, and beside libtorch.
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "kernels/worked.h"
+#include <strider/testing/worked.h>
 #include "ops/kernels.h"
-#include "pointwise/plan.h"
+#include "planner/plan.h"
 #include "suites/suites.h"
 
 namespace strider::bench {
 namespace {
 
-using timing::Aim;
-using timing::Row;
-using timing::Runner;
-using timing::Work;
+using testing::Aim;
+using testing::Row;
+using testing::Runner;
+using testing::Work;
 
 constexpr int64_t kBytes = 4;  // of an f32
 
-const worked::Worked& worked_named(std::string_view name) {
-  for (const worked::Worked& w : worked::kAll)
+const testing::worked::Worked& worked_named(std::string_view name) {
+  for (const testing::worked::Worked& w : testing::worked::kAll)
     if (w.name == name) return w;
   internal_error("there is no worked kernel {}", name);
 }
@@ -27,8 +27,8 @@ const worked::Worked& worked_named(std::string_view name) {
 /// Calls of one kernel that go round as many sets of tensors as it takes for none to stay in a cache.
 class Calls {
  public:
-  Calls(Runner& r, std::string_view name, const worked::Size& size) {
-    const worked::Worked& w = worked_named(name);
+  Calls(Runner& r, std::string_view name, const testing::worked::Size& size) {
+    const testing::worked::Worked& w = worked_named(name);
     sets_.push_back(w.prepare(size, {f32, r.device_name()}));
     for (int k = 1; k < Runner::sets_for(sets_[0].bytes); ++k) sets_.push_back(w.prepare(size, {f32, r.device_name()}));
   }
@@ -38,13 +38,13 @@ class Calls {
     w.streaming = !r.is_gpu() && sets_[0].out.elements() * kBytes >= planner::kStreamingBytes;
     return w;
   }
-  timing::Call call() const {
+  testing::Call call() const {
     return [sets = sets_](int64_t k) { sets[static_cast<size_t>(k) % sets.size()].launch(); };
   }
-  timing::Call by_peer(Runner& r, std::string_view function) const {
+  testing::Call by_peer(Runner& r, std::string_view function) const {
     if (!r.peer()) return {};
     std::vector<std::function<void()>> calls;
-    for (const worked::Call& set : sets_) {
+    for (const testing::worked::Call& set : sets_) {
       std::vector<Argument> operands(set.inputs.begin(), set.inputs.end());
       calls.push_back(r.peer()->call(function, operands, &set.out));
     }
@@ -52,7 +52,7 @@ class Calls {
   }
 
  private:
-  std::vector<worked::Call> sets_;
+  std::vector<testing::worked::Call> sets_;
 };
 
 /// Reads everything and does as little as makes that necessary: the words of a block, as integers, are or-ed together, and
@@ -67,7 +67,7 @@ const Kernel& read_kernel() {
   return k;
 }
 
-timing::Call read_call(Runner& r, const worked::Size& size) {
+testing::Call read_call(Runner& r, const testing::worked::Size& size) {
   TensorOptions words{i32, r.device_name()};
   std::vector<Tensor> x;
   for (int k = 0; k < Runner::sets_for(size.elements() * kBytes); ++k) x.push_back(full({size.elements()}, k, words));
@@ -94,7 +94,7 @@ void time_abs_beside_identity(Runner& r, int64_t n) {
 }
 
 void time_norms(Runner& r, int64_t n) {
-  const worked::Size size{1, n, ops::sum_block(r.device())};
+  const testing::worked::Size size{1, n, ops::sum_block(r.device())};
   for (std::string_view name : {"l1_norm", "l1_norm_two_phase"}) {
     Work work = Calls(r, name, size).work(r, std::string(name), n, {Aim::OfReference, 0.9});
     work.reference_name = "read";
@@ -108,7 +108,7 @@ void time_norms(Runner& r, int64_t n) {
   time(r, work);
 }
 
-void time_rows(Runner& r, std::string_view name, const worked::Size& size, double times_peer) {
+void time_rows(Runner& r, std::string_view name, const testing::worked::Size& size, double times_peer) {
   Calls calls(r, name, size);
   Work work = calls.work(r, fmt::format("{} of rows, {}x{}", name, size.rows, size.columns), size.elements(), {Aim::TimesPeer, times_peer});
   work.peer = calls.by_peer(r, name);
@@ -116,7 +116,7 @@ void time_rows(Runner& r, std::string_view name, const worked::Size& size, doubl
 }
 
 void time_launch(Runner& r) {
-  worked::Call small = worked_named("abs").prepare({1, 8, 256}, {f32, r.device_name()});
+  testing::worked::Call small = worked_named("abs").prepare({1, 8, 256}, {f32, r.device_name()});
   Work work{.name = "launch of one program", .dtype = "f32", .elements = 8, .bytes = small.bytes, .beside_copy = false, .aim = {Aim::Milliseconds, 0.001}};
   work.call = [small](int64_t) { small.launch(); };
   time(r, work);

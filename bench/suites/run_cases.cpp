@@ -8,15 +8,15 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
-#include "pointwise/plan.h"
+#include "planner/plan.h"
 #include "suites/cases.h"
 
 namespace strider::bench {
 namespace {
 
-using timing::Content;
-using timing::Runner;
-using timing::Work;
+using testing::Content;
+using testing::Runner;
+using testing::Work;
 
 bool has_size(std::string_view text) {
   return text.find("{n}") != text.npos || text.find("{r") != text.npos || text.find("{h}") != text.npos;
@@ -107,11 +107,11 @@ Sets bind(Runner& r, const Sized& sized) {
   return sets;
 }
 
-timing::Call call_of(const Sets& sets, void (Bound::*run)() const) {
+testing::Call call_of(const Sets& sets, void (Bound::*run)() const) {
   return [sets, run](int64_t call) { (*sets[static_cast<size_t>(call) % sets.size()].*run)(); };
 }
 
-timing::Call peer_call(Runner& r, const Case& c, const Sets& sets) {
+testing::Call peer_call(Runner& r, const Case& c, const Sets& sets) {
   if (!r.peer() || c.peer.empty()) return {};
   std::vector<std::function<void()>> calls;
   for (const auto& set : sets) calls.push_back(r.peer()->call(c.peer, set->arguments(), c.allocates ? nullptr : &set->result()));

@@ -6,9 +6,9 @@
 
 namespace strider::bench {
 
-using timing::Aim;
-using timing::Runner;
-using timing::Work;
+using testing::Aim;
+using testing::Runner;
+using testing::Work;
 
 void run_pointwise(Runner& r) {
   run_cases(r, pointwise_cases());

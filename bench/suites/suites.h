@@ -10,15 +10,15 @@ namespace strider::bench {
 
 struct Suite {
   std::string_view name, about;
-  void (*run)(timing::Runner&);
+  void (*run)(testing::Runner&);
 };
 
-void run_pointwise(timing::Runner&);
-void run_layouts(timing::Runner&);
-void run_maths(timing::Runner&);
-void run_kernels(timing::Runner&);
-void run_overhead(timing::Runner&);
-void run_compile(timing::Runner&);
+void run_pointwise(testing::Runner&);
+void run_layouts(testing::Runner&);
+void run_maths(testing::Runner&);
+void run_kernels(testing::Runner&);
+void run_overhead(testing::Runner&);
+void run_compile(testing::Runner&);
 
 inline constexpr Suite kSuites[] = {
     {"pointwise", "arithmetic on contiguous tensors, and add beside copy from 2^16 elements on", run_pointwise},

@@ -17,6 +17,7 @@
 #include <strider/dims.h>
 #include <strider/interpret.h>
 
+#include "base/kit.h"
 #include "ir/function.h"
 #include "ir/target.h"
 
@@ -93,7 +94,7 @@ std::vector<Fault> interpret(std::string_view what, const ir::Function& program,
 Compiler& compiler_for(const Target& target);
 /// The device called "cpu", "cuda", "cuda:1"; opened once, lives as long as the process. Throws a user error that lists what there is,
 /// or a driver error when the driver cannot be opened.
-Device& device_named(std::string_view name);
+STRIDER_KIT Device& device_named(std::string_view name);
 /// Every device that can be opened here, the CPU first.
 std::vector<std::string> available_devices();
 

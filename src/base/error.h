@@ -6,9 +6,11 @@
 
 #include <strider/error.h>
 
+#include "base/kit.h"
+
 namespace strider {
 
-[[noreturn]] void fail(ErrorKind kind, fmt::string_view format, fmt::format_args args);
+[[noreturn]] STRIDER_KIT void fail(ErrorKind kind, fmt::string_view format, fmt::format_args args);
 
 template <class... Args>
 [[noreturn]] void user_error(fmt::format_string<Args...> format, Args&&... args) {

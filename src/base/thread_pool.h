@@ -15,6 +15,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/kit.h"
+
 namespace strider {
 
 // Processes the items [begin, end); `worker` lies in [0, worker_count()) and is unique among the threads of a call.
@@ -23,7 +25,7 @@ using RangeFunction = void (*)(void* context, int64_t begin, int64_t end, int wo
 
 // Calls `function` on ranges that together cover [0, count) once, each of which begins at a multiple of `grain`,
 // and returns when all are done; throws the first exception that a range threw, after which ranges may be left out.
-void parallel_for(int64_t count, int64_t grain, RangeFunction function, void* context);
+STRIDER_KIT void parallel_for(int64_t count, int64_t grain, RangeFunction function, void* context);
 
 // Calls `body(begin, end, worker)` likewise:
 //   parallel_for(n, 1024, [&](int64_t begin, int64_t end, int) { fill(begin, end); });
@@ -37,9 +39,9 @@ void parallel_for(int64_t count, int64_t grain, Body&& body) {
 }
 
 // Returns how many threads a call can use: STRIDER_THREADS if set, else the processors this process may run on.
-int worker_count();
+STRIDER_KIT int worker_count();
 
 // Calls from now on use up to so many threads, whatever the settings say: for measurements. No call may be running.
-void set_worker_count(int threads);
+STRIDER_KIT void set_worker_count(int threads);
 
 }  // namespace strider

@@ -4,17 +4,18 @@
 
 #include <string>
 
+#include "base/kit.h"
 #include "ir/function.h"
 
 namespace strider::ir {
 
 /// Parameters keep their names, other values are numbered in the order of the text. Every bit of a constant is there.
-std::string print(const Function& f);
+STRIDER_KIT std::string print(const Function& f);
 
 /// The line of `v` as print() writes it, without what its regions hold. Works on functions that verify() refuses.
 std::string print_statement(const Function& f, Value v);
 
 /// One element as a literal: "-7", "true", "0.1", "-0.0", "inf", "nan", "nan(0x7fc00001)".
-std::string print_element(DType dtype, uint64_t bits);
+STRIDER_KIT std::string print_element(DType dtype, uint64_t bits);
 
 }  // namespace strider::ir

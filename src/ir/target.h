@@ -27,7 +27,7 @@ struct Target {
   bool masked_blocks = true;     // masked vector accesses exist; else they become branches
   bool deinterleaves = true;     // two blocks and a shuffle load every second element sooner than one by one
   bool streaming_stores = true;
-  bool in_tiers = false;         // loading code is slow: operators first run as quick code (runtime/tiers)
+  bool in_tiers = false;         // loading code is slow: operators first run as quick code (call/tiers)
   bool quick = false;            // code should compile soon rather than run fast
 
   bool operator==(const Target&) const = default;

@@ -8,11 +8,19 @@
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
-#include "kernels/worked.h"
-#include "runtime/generate.h"
-#include "runtime/shape.h"
+#include "call/generate.h"
+#include "tensor/shape.h"
 
 #include <strider/ops.h>
+#include <strider/kernels/abs.h>
+#include <strider/kernels/clip.h>
+#include <strider/kernels/dropout.h>
+#include <strider/kernels/gelu.h>
+#include <strider/kernels/huber.h>
+#include <strider/kernels/l1_norm.h>
+#include <strider/kernels/layer_norm.h>
+#include <strider/kernels/softmax.h>
+#include <strider/kernels/vector_add.h>
 
 namespace strider::inline v0::ops {
 namespace {
@@ -111,9 +119,9 @@ std::vector<Builtin> make_builtins() {
   std::vector<Builtin> list;
 #define STRIDER_OPERATOR(id, ...) list.push_back(operator_builtin(id));
 #include <strider/operators.def>
-  for (const Kernel* k : {&worked::vector_add(), &worked::abs(), &worked::identity(), &worked::clip(), &worked::square_sum(),
-                          &worked::clip_by_norm(), &worked::huber(), &worked::gelu(), &worked::l1_norm(), &worked::l1_norm_parts(),
-                          &worked::sum_parts(), &worked::softmax(), &worked::layer_norm(), &worked::dropout()})
+  for (const Kernel* k : {&kernels::vector_add(), &kernels::abs(), &kernels::identity(), &kernels::clip(), &kernels::square_sum(),
+                          &kernels::clip_by_norm(), &kernels::huber(), &kernels::gelu(), &kernels::l1_norm(), &kernels::l1_norm_parts(),
+                          &kernels::sum_parts(), &kernels::softmax(), &kernels::layer_norm(), &kernels::dropout()})
     list.push_back(kernel_builtin(*k));
   return list;
 }

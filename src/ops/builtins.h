@@ -10,7 +10,7 @@
 
 #include "ir/function.h"
 #include "ir/target.h"
-#include "runtime/inspect.h"
+#include "call/inspect.h"
 
 namespace strider::inline v0::ops {
 

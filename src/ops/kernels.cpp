@@ -5,11 +5,11 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
-#include "kernels/l1_norm.h"
-#include "kernels/layer_norm.h"
-#include "kernels/softmax.h"
 
 #include <strider/ops.h>
+#include <strider/kernels/l1_norm.h>
+#include <strider/kernels/layer_norm.h>
+#include <strider/kernels/softmax.h>
 
 namespace strider::inline v0::ops {
 
@@ -38,7 +38,7 @@ Tensor l1_norm(const TensorView& x) {
   if (x.dtype() != DType::F32 || !x.is_contiguous()) user_error("l1_norm: expected a contiguous tensor of f32");
   Tensor out = zeros({}, {x.dtype(), x.device()});
   int64_t n = x.elements(), block = sum_block(x.device_object());
-  if (n > 0) worked::l1_norm()[cdiv(n, block)](x, out, n, {{"BLOCK", block}});
+  if (n > 0) kernels::l1_norm()[cdiv(n, block)](x, out, n, {{"BLOCK", block}});
   return out;
 }
 
@@ -46,7 +46,7 @@ Tensor softmax(const TensorView& x) {
   check_rows("softmax", x);
   Tensor out = empty(x.shape(), {x.dtype(), x.device()});
   if (x.elements() == 0) return out;
-  worked::softmax()[x.size(0)](x, out, x.strides()[0], out.strides()[0], x.size(1), {{"BLOCK", block_for(x.size(1))}});
+  kernels::softmax()[x.size(0)](x, out, x.strides()[0], out.strides()[0], x.size(1), {{"BLOCK", block_for(x.size(1))}});
   return out;
 }
 
@@ -56,7 +56,7 @@ Tensor layer_norm(const TensorView& x, const TensorView& weight, const TensorVie
   check_vector("layer_norm", "bias", bias, x.size(1));
   Tensor out = empty(x.shape(), {x.dtype(), x.device()});
   if (x.elements() == 0) return out;
-  worked::layer_norm()[x.size(0)](x, weight, bias, out, x.strides()[0], out.strides()[0], x.size(1), epsilon,
+  kernels::layer_norm()[x.size(0)](x, weight, bias, out, x.strides()[0], out.strides()[0], x.size(1), epsilon,
                                                {{"BLOCK", block_for(x.size(1))}});
   return out;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the library's functions on tensors share with those who launch the same kernels. The kernels themselves are worked
-// examples: examples/kernels/.
+// examples: include/strider/kernels/.
 #pragma once
 
 #include <cstdint>

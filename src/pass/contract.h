@@ -10,10 +10,11 @@
 // not seen through casts, and f16 and bf16 products are rounded. The choice depends on the program alone, not on the target.
 #pragma once
 
+#include "base/kit.h"
 #include "ir/function.h"
 
 namespace strider::pass {
 
-ir::Function contract(const ir::Function& program);
+STRIDER_KIT ir::Function contract(const ir::Function& program);
 
 }  // namespace strider::pass

@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "front/trace/kernel.h"
 #include "ir/print.h"
-#include "runtime/interpret.h"
-#include "runtime/naming.h"
+#include "call/interpret.h"
+#include "call/naming.h"
 #include "testing/flush.h"
 #include "testing/report.h"
 #include "testing/reset.h"
@@ -201,7 +201,7 @@ std::vector<TuneConfig> candidates(const TuneOptions& o, const TuneArguments& ar
 }
 
 /// Tries each configuration once, then times those that run, in turn.
-std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOptions& o, const timing::Reset& reset,
+std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOptions& o, const testing::Reset& reset,
                            Device& device, const std::function<void(const TuneConfig&)>& launch) {
   std::vector<TuneRow> rows, failed;
   for (const TuneConfig& c : configs) {
@@ -214,18 +214,18 @@ std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOpt
       failed.push_back({.config = c, .error = error.what()});
     }
   }
-  std::vector<timing::Call> calls;
+  std::vector<testing::Call> calls;
   for (const TuneRow& row : rows) calls.push_back([&launch, &row](int64_t) { launch(row.config); });
-  std::optional<timing::CacheFlush> flush;
+  std::optional<testing::CacheFlush> flush;
   if (o.flush_cache) flush.emplace(device);
   std::function<void()> before;
   if (flush || !reset.is_empty()) before = [&] {
     reset();
     if (flush) (*flush)();
   };
-  timing::Options options{.seconds = o.repeat * static_cast<double>(rows.size()) / 1e3, .warm_up_seconds = o.warm_up / 1e3,
+  testing::Options options{.seconds = o.repeat * static_cast<double>(rows.size()) / 1e3, .warm_up_seconds = o.warm_up / 1e3,
                           .batch_seconds = std::min(1e-3, o.repeat / 5e3), .least_rounds = 5};
-  std::vector<timing::Times> times = timing::measure(device, calls, options, before);
+  std::vector<testing::Times> times = testing::measure(device, calls, options, before);
   for (size_t k = 0; k < rows.size(); ++k) {
     rows[k].median = times[k].median() * 1e3;
     rows[k].low = times[k].quantile(0.2) * 1e3;
@@ -240,7 +240,7 @@ std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOpt
 
 std::string table_of(const TuneResult& r) {
   size_t constants = r.rows[0].config.constants().size();
-  timing::Table table(std::string(constants, 'r') + "rrrl");
+  testing::Table table(std::string(constants, 'r') + "rrrl");
   std::vector<std::string> head;
   for (const auto& [name, value] : r.rows[0].config.constants()) head.push_back(name);
   for (const char* title : {"time", "+-", "of best", ""}) head.emplace_back(title);
@@ -249,7 +249,7 @@ std::string table_of(const TuneResult& r) {
     std::vector<std::string> cells;
     for (const auto& [name, value] : row.config.constants()) cells.push_back(fmt::format("{}", value));
     if (row.error.empty()) {
-      cells.push_back(timing::time_text(row.median / 1e3));
+      cells.push_back(testing::time_text(row.median / 1e3));
       cells.push_back(fmt::format("{:.0f}%", 50 * (row.high - row.low) / row.median));
       cells.push_back(fmt::format("{:.2f}", r.rows[0].median / row.median));
       cells.emplace_back(&row == &r.rows[0] ? "chosen" : "");
@@ -297,11 +297,11 @@ struct Autotuned::Impl {
     std::vector<TuneConfig> configs = candidates(options, TuneArguments(kernel, arguments.by_param()));
     std::string program = arguments.device().description();
     for (const TuneConfig& c : configs) program += "\n" + arguments.program(c);
-    std::optional<timing::TuningFile> file;
+    std::optional<testing::TuningFile> file;
     if (options.keep && !interpretation()) file.emplace(name(), key, program);  // the interpreter's times say nothing of others
     if (file)
       if (auto known = file->read(configs)) return *std::move(known);
-    timing::Reset reset(arguments.tensors(options.reset_to_zero), arguments.tensors(options.restore));
+    testing::Reset reset(arguments.tensors(options.reset_to_zero), arguments.tensors(options.restore));
     TuneResult result{.key = key, .rows = timed(configs, options, reset, arguments.device(), [&](const TuneConfig& c) {
                         kernel.launch(grid, arguments.with(c));
                       })};

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "runtime/storage.h"
+#include "tensor/storage.h"
 #include "testing/flush.h"
 #include "testing/memory.h"
 #include "testing/report.h"
@@ -33,13 +33,13 @@ void check(const BenchOptions& o) {
     if (!(q >= 0 && q <= 1)) user_error("do_bench: the quantile {} does not lie in [0, 1]", q);
 }
 
-timing::Options timing_options(const BenchOptions& o) {
+testing::Options timing_options(const BenchOptions& o) {
   return {.seconds = o.repeat / kMilliseconds, .warm_up_seconds = o.warm_up / kMilliseconds,
           .batch_seconds = std::min(3e-3, o.repeat / kMilliseconds / o.least_samples),
           .least_rounds = o.least_samples, .most_rounds = o.most_samples};
 }
 
-BenchResult result_of(timing::Times times, std::span<const double> quantiles) {
+BenchResult result_of(testing::Times times, std::span<const double> quantiles) {
   for (double& sample : times.samples) sample *= kMilliseconds;
   BenchResult r{.median = times.median(), .min = times.quantile(0), .max = times.quantile(1)};
   r.mean = std::accumulate(times.samples.begin(), times.samples.end(), 0.0) / static_cast<double>(times.samples.size());
@@ -50,33 +50,33 @@ BenchResult result_of(timing::Times times, std::span<const double> quantiles) {
 
 }  // namespace
 
-double BenchResult::quantile(double q) const { return timing::Times{samples}.quantile(q); }
+double BenchResult::quantile(double q) const { return testing::Times{samples}.quantile(q); }
 
 std::string BenchResult::text() const {
-  auto words = [](double milliseconds) { return timing::time_text(milliseconds / kMilliseconds); };
+  auto words = [](double milliseconds) { return testing::time_text(milliseconds / kMilliseconds); };
   return fmt::format("{} ({} to {}, {} samples)", words(median), words(quantile(0.05)), words(quantile(0.95)), samples.size());
 }
 
 BenchResult do_bench(const std::function<void()>& run, const BenchOptions& options) {
   check(options);
   Device& device = device_named(options.device);
-  timing::Reset reset(options.reset_to_zero, options.restore);
-  std::optional<timing::CacheFlush> flush;
+  testing::Reset reset(options.reset_to_zero, options.restore);
+  std::optional<testing::CacheFlush> flush;
   if (options.flush_cache) flush.emplace(device);
   std::function<void()> before;
   if (flush || !reset.is_empty()) before = [&] {
     reset();
     if (flush) (*flush)();
   };
-  timing::Call call = [&](int64_t) { run(); };
-  return result_of(timing::measure(device, {&call, 1}, timing_options(options), before)[0], options.quantiles);
+  testing::Call call = [&](int64_t) { run(); };
+  return result_of(testing::measure(device, {&call, 1}, timing_options(options), before)[0], options.quantiles);
 }
 
 BenchResult bench_copy(int64_t bytes, const BenchOptions& options) {
   if (bytes < 8) user_error("bench_copy: {} bytes, expected 8 or more", bytes);
-  timing::Memory memory(device_named(options.device));
+  testing::Memory memory(device_named(options.device));
   OperandText half(fmt::format("f32({})", bytes / 8));
-  TensorView from = memory.operand(half, timing::Content::Normal, 0), to = memory.operand(half, timing::Content::None, 1);
+  TensorView from = memory.operand(half, testing::Content::Normal, 0), to = memory.operand(half, testing::Content::None, 1);
   return do_bench([&] { ops::copy(from, out(to)); }, options);
 }
 

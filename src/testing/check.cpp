@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "ir/semantics.h"
-#include "runtime/elements.h"
+#include "tensor/elements.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 void check_options(const CheckOptions& o) {
   device_named(o.device);
@@ -140,7 +140,7 @@ int64_t wrong_zero(const std::vector<uint64_t>& actual, const std::vector<uint64
   return -1;
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing
 
 // --- reports
 

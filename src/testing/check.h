@@ -11,7 +11,7 @@
 #include <strider/testing/check.h>
 #include <strider/testing/close.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 using testing::CheckOptions;
 using testing::CheckReport;
@@ -99,4 +99,4 @@ struct SpeedSubject {
 
 void check_speed(CheckStep& step, const SpeedSubject& subject, const CheckOptions& options);
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -8,14 +8,14 @@
 
 #include "base/error.h"
 #include "ir/semantics.h"
-#include "runtime/guard.h"
-#include "runtime/storage.h"
+#include "tensor/guard.h"
+#include "tensor/storage.h"
 #include "testing/check.h"
 
 #include <strider/interpret.h>
 #include <strider/testing/special.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 using testing::CloseOptions;
@@ -296,15 +296,15 @@ class KernelChecker {
 };
 
 }  // namespace
-}  // namespace strider::timing
+}  // namespace strider::v0::testing
 
 namespace strider::inline v0::testing {
 
 CheckReport check(std::string_view kernel, const KernelCheck& how, const CheckOptions& options) {
-  timing::check_options(options);
+  testing::check_options(options);
   if (!how.prepare) user_error("check: the kernel {} has no function that prepares its calls", kernel);
   if (how.block < 1) user_error("check: the kernel {} has a block of {}, expected 1 or more", kernel, how.block);
-  return timing::KernelChecker(kernel, how, options).run();
+  return testing::KernelChecker(kernel, how, options).run();
 }
 
 }  // namespace strider::v0::testing

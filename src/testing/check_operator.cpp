@@ -9,16 +9,16 @@
 #include "base/error.h"
 #include "ir/print.h"
 #include "ir/semantics.h"
-#include "runtime/compare.h"
-#include "runtime/elements.h"
-#include "runtime/guard.h"
-#include "runtime/shape.h"
+#include "tensor/compare.h"
+#include "tensor/elements.h"
+#include "tensor/guard.h"
+#include "tensor/shape.h"
 #include "testing/check.h"
 #include "testing/reference.h"
 
 #include <strider/testing/special.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 using testing::CloseOptions;
@@ -462,13 +462,13 @@ class OperatorCheck {
 };
 
 }  // namespace
-}  // namespace strider::timing
+}  // namespace strider::v0::testing
 
 namespace strider::inline v0::testing {
 
 CheckReport check(const detail::Operator& op, const CheckOptions& options) {
-  timing::check_options(options);
-  return timing::OperatorCheck(op, options).run();
+  testing::check_options(options);
+  return testing::OperatorCheck(op, options).run();
 }
 
 }  // namespace strider::v0::testing

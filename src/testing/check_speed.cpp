@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/guard.h"
+#include "tensor/guard.h"
 #include "testing/check.h"
 #include "testing/memory.h"
 #include "testing/report.h"
@@ -12,7 +12,7 @@
 
 #include <strider/ops.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 struct Speed {
@@ -49,7 +49,7 @@ class SpeedSearch {
     Memory memory(device_);
     TensorView from = memory.operand(half, Content::Normal, 0), to = memory.operand(half, Content::None, 1);
     Call calls[] = {[&](int64_t) { work.run(); }, [&](int64_t) { ops::copy(from, out(to)); }};
-    timing::Options brief{.seconds = options_.quick ? 0.2 : 0.6, .warm_up_seconds = 0.02, .least_rounds = 5};
+    testing::Options brief{.seconds = options_.quick ? 0.2 : 0.6, .warm_up_seconds = 0.02, .least_rounds = 5};
     std::vector<Times> times = measure(device_, calls, brief);
     return {ratio(times[1], times[0]), times[0].median(), static_cast<double>(work.bytes), times[1].median()};
   }
@@ -139,4 +139,4 @@ void check_speed(CheckStep& step, const SpeedSubject& subject, const CheckOption
   SpeedSearch(step, subject, o).run();
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

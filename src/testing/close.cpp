@@ -14,7 +14,7 @@
 #include "base/thread_pool.h"
 #include "ir/print.h"
 #include "ir/semantics.h"
-#include "runtime/compare.h"
+#include "tensor/compare.h"
 #include "testing/table.h"
 
 namespace strider::inline v0::testing {
@@ -205,7 +205,7 @@ std::string tolerance_text(const CloseReport& r) {
 std::string ulp_text(uint64_t ulp) { return ulp == kNoSteps ? "-" : fmt::format("{}", ulp); }
 
 std::string worst_table(const CloseReport& r) {
-  timing::Table table("lrrrrr");
+  testing::Table table("lrrrrr");
   table.add({"index", "actual", "expected", "absolute", "relative", "ulp"});
   for (const FarPlace& p : r.worst)
     table.add({to_string(p.index), p.actual, p.expected, fmt::format("{:.3g}", p.absolute), fmt::format("{:.3g}", p.relative),

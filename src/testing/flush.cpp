@@ -7,9 +7,9 @@
 #include <atomic>
 
 #include "base/thread_pool.h"
-#include "runtime/storage.h"
+#include "tensor/storage.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 namespace {
 
@@ -44,4 +44,4 @@ void CacheFlush::operator()() const {
   });
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

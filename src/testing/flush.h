@@ -8,7 +8,7 @@
 
 #include <strider/tensor.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 /// Leaves in the caches of a device only memory of its own.
 class CacheFlush {
@@ -25,4 +25,4 @@ class CacheFlush {
   Tensor memory_;
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -10,7 +10,7 @@
 
 #include <strider/memory.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 constexpr int64_t kPattern = 1 << 16;  // elements after which the content repeats
@@ -59,4 +59,4 @@ TensorView Memory::operand(const OperandText& text, Content content, int slot) {
   return text.in(found->second.data(), device_);
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

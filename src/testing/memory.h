@@ -6,7 +6,7 @@
 
 #include "testing/operand_text.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 enum class Content : uint8_t { Normal, Positive, None };  // normally distributed, their magnitudes, whatever calls left there
 
@@ -27,4 +27,4 @@ class Memory {
   std::map<Key, Tensor> slabs_;
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

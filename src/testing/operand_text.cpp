@@ -11,7 +11,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
-#include "runtime/shape.h"
+#include "tensor/shape.h"
 
 namespace strider {
 namespace {

@@ -94,7 +94,7 @@ nlohmann::json json_number(double v) { return std::isfinite(v) ? nlohmann::json(
 }  // namespace
 
 std::string Report::text() const {
-  timing::Table table(std::string(options_.x_names.size() + options_.lines.size(), 'r'));
+  testing::Table table(std::string(options_.x_names.size() + options_.lines.size(), 'r'));
   std::vector<std::string> head = options_.x_names;
   for (const std::string& line : options_.lines) head.push_back(fmt::format("{} ({})", line, options_.y_label));
   table.add(head);
@@ -162,11 +162,11 @@ std::string Report::plot_program(const std::string& path) const {
     }
     text += "EOD\n";
   }
-  text += timing::output_of(path, 900, 540);
+  text += testing::output_of(path, 900, 540);
   text += fmt::format(
       "set title {}\nset xlabel {}\nset ylabel {}\nset key outside top right horizontal\nset style fill transparent solid 0.2 "
       "noborder\n",
-      timing::quoted(options_.name), timing::quoted(options_.x_label), timing::quoted(options_.y_label));
+      testing::quoted(options_.name), testing::quoted(options_.x_label), testing::quoted(options_.y_label));
   if (options_.x_log) text += "set logscale x 2\n";
   text += options_.y_log ? "set logscale y\n" : "set yrange [0:*]\n";
   for (size_t line = 0; line < options_.lines.size(); ++line) {
@@ -174,14 +174,14 @@ std::string Report::plot_program(const std::string& path) const {
     text +=
         fmt::format("{} $line{} using 1:3:4 with filledcurves lc rgb '{}' notitle, \\\n", line == 0 ? "plot" : " ", line, colour);
     text += fmt::format("  $line{} using 1:2 with linespoints pt 7 ps 0.6 lw 2 lc rgb '{}' title {}{}\n", line, colour,
-                        timing::quoted(options_.lines[line]), line + 1 < options_.lines.size() ? ", \\" : "");
+                        testing::quoted(options_.lines[line]), line + 1 < options_.lines.size() ? ", \\" : "");
   }
   return text;
 }
 
 void Report::plot(const std::string& path) const {
-  timing::check_plot(path);
-  timing::run_gnuplot(plot_program(path), path);
+  testing::check_plot(path);
+  testing::run_gnuplot(plot_program(path), path);
 }
 
 void Report::save(const std::string& folder) const {
@@ -198,7 +198,7 @@ void Report::save(const std::string& folder) const {
   };
   write(".csv", csv());
   write(".json", json());
-  if (timing::can_plot()) plot(base.string() + ".svg");
+  if (testing::can_plot()) plot(base.string() + ".svg");
 }
 
 }  // namespace strider::v0::testing

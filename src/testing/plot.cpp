@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "testing/report.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 struct Format {
@@ -179,4 +179,4 @@ void plot(std::span<const Row> rows, const std::string& path, const std::string&
   run_gnuplot(plot_program(rows, path, title, peer_name), path);
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -9,7 +9,7 @@
 
 #include "testing/row.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 /// Whether gnuplot is installed.
 bool can_plot();
@@ -27,4 +27,4 @@ std::string plot_program(std::span<const Row> rows, const std::string& path, con
                          std::string_view peer_name = "");
 void plot(std::span<const Row> rows, const std::string& path, const std::string& title, std::string_view peer_name = "");
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

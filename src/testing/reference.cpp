@@ -5,9 +5,9 @@
 #include "front/trace/scalar.h"
 #include "ir/semantics.h"
 #include "pass/contract.h"
-#include "runtime/generate.h"
+#include "call/generate.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 namespace {
 
@@ -48,4 +48,4 @@ uint64_t ScalarReference::operator()(std::span<const uint64_t> arguments, size_t
   internal_error("{} gives nothing", f.name);
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -9,9 +9,9 @@
 #include <strider/pointwise.h>
 
 #include "ir/function.h"
-#include "pointwise/promotion.h"
+#include "planner/promotion.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 class ScalarReference {
  public:
@@ -32,4 +32,4 @@ class ScalarReference {
   std::vector<uint64_t> values_;  // by node
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

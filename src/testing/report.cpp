@@ -11,7 +11,7 @@
 
 #include "testing/table.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 // --- words
 
@@ -240,4 +240,4 @@ std::string gate_of(std::span<const Row> rows, std::string_view peer_name) {
   return table.text() + fmt::format("{} of {} aims reached\n", reached, cases.size());
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

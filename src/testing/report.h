@@ -11,7 +11,7 @@
 
 #include "testing/row.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 /// "12.34 ms" or "56.7 us".
 std::string time_text(double seconds);
@@ -38,4 +38,4 @@ bool has_aim(const Row& row);
 double seen(const Row& row);
 bool is_reached(const Row& row);
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 namespace {
 
@@ -37,4 +37,4 @@ void Reset::operator()() const {
   for (const auto& [tensor, content] : tensors_) tensor.copy_from(content);
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -7,7 +7,7 @@
 
 #include <strider/tensor.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 class Reset {
  public:
@@ -25,4 +25,4 @@ class Reset {
   std::vector<std::pair<TensorView, Tensor>> tensors_;  // and what they hold before a call
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

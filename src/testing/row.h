@@ -6,7 +6,7 @@
 
 #include "testing/timing.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 /// What a case must reach. `value` is the least ratio, or for the last two the most.
 struct Aim {
@@ -47,4 +47,4 @@ struct Row {
   double of_reference() const { return ratio(reference, times); }
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

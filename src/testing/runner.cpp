@@ -8,13 +8,13 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
-#include "pointwise/instantiate.h"
-#include "runtime/compile.h"
-#include "runtime/generate.h"
+#include "planner/instantiate.h"
+#include "call/compile.h"
+#include "call/generate.h"
 
 #include <strider/ops.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 // --- progress
 
@@ -183,4 +183,4 @@ void Runner::time(const Work& work) {
   add(std::move(row));
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

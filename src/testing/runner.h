@@ -12,7 +12,7 @@
 #include "testing/memory.h"
 #include "testing/row.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 /// Another library that can do the same, by the names of its functions.
 class Peer {
@@ -107,4 +107,4 @@ class Runner {
   std::vector<std::string> notes_;
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "ir/semantics.h"
-#include "runtime/elements.h"
-#include "runtime/shape.h"
+#include "tensor/elements.h"
+#include "tensor/shape.h"
 
 namespace strider::inline v0::testing {
 namespace {

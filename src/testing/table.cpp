@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 std::vector<size_t> Table::widths() const {
   std::vector<size_t> result(alignment_.size(), 0);
@@ -27,4 +27,4 @@ std::string Table::text() const {
   return text;
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 class Table {
  public:
@@ -22,4 +22,4 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -9,7 +9,7 @@
 
 #include <strider/device.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -94,4 +94,4 @@ double ratio(const Times& a, const Times& b) {
   return quantile_of(ratios, 0.5);
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -13,7 +13,7 @@
 
 #include "backend/backend.h"
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 /// Gets the number of the call, counted from 0: it can use other memory each time.
 using Call = std::function<void(int64_t number)>;
@@ -42,4 +42,4 @@ double gigabytes_per_second(int64_t bytes, const Times& times);
 /// The median of a / b over samples taken next to each other.
 double ratio(const Times& a, const Times& b);
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

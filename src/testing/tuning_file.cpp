@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 using nlohmann::json;
 using testing::TuneConfig;
@@ -68,4 +68,4 @@ void TuningFile::write(const TuneResult& result) const {
   cache_->store_note(name_, j.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "runtime/disk_cache.h"
+#include "call/disk_cache.h"
 
 #include <strider/testing/autotune.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 
 class TuningFile {
  public:
@@ -26,4 +26,4 @@ class TuningFile {
   std::shared_ptr<DiskCache> cache_;  // null: there is none
 };
 
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -40,7 +40,7 @@ TEST(CudaWithoutADriver, RefusesNamesOfNoDevice) {
   EXPECT_TRUE(says(message_of([] { device_named("cuda:-1"); }, ErrorKind::User), "there is no device cuda:-1"));
 }
 
-class Cuda : public testing::Test {
+class Cuda : public ::testing::Test {
  protected:
   void SetUp() override {
     if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU";

@@ -66,9 +66,9 @@ inline ir::Value splat(ir::Builder& b, ir::Value like, double value) {
 }
 
 /// Whether `text` holds `words`; a failure prints both.
-inline testing::AssertionResult says(const std::string& text, const std::string& words) {
+inline ::testing::AssertionResult says(const std::string& text, const std::string& words) {
   const bool found = text.find(words) != std::string::npos;
-  return (found ? testing::AssertionSuccess() : testing::AssertionFailure()) << "\"" << text << "\" and \"" << words << "\"";
+  return (found ? ::testing::AssertionSuccess() : ::testing::AssertionFailure()) << "\"" << text << "\" and \"" << words << "\"";
 }
 
 inline ir::Function in_lane_form(ir::Builder& b, int threads, int64_t scratch_bytes = 0) {

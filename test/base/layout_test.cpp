@@ -11,12 +11,15 @@
 #include <sstream>
 #include <vector>
 
+#include "support/paths.h"
+
 namespace strider {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = STRIDER_SOURCE_DIR;
+// A function, because the path is set before main in an order of the linker's choice.
+fs::path root() { return kSourceDir; }
 
 std::string text_of(const fs::path& path) {
   std::ostringstream text;
@@ -38,11 +41,11 @@ std::vector<std::string> all_matches(const std::string& text, const std::regex& 
 std::vector<Source> sources_under(const char* folder) {
   static const std::regex quoted("#include \"([^\"]+)\""), angled("#include <([^>]+)>");
   std::vector<Source> found;
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+  for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
     std::string extension = entry.path().extension();
     if (extension != ".h" && extension != ".cpp" && extension != ".def") continue;
     std::string text = text_of(entry.path());
-    found.push_back({fs::relative(entry.path(), kRoot), all_matches(text, quoted), all_matches(text, angled)});
+    found.push_back({fs::relative(entry.path(), root()), all_matches(text, quoted), all_matches(text, angled)});
   }
   return found;
 }
@@ -53,9 +56,9 @@ bool starts_with_any(const std::string& text, std::initializer_list<const char*>
 }
 
 TEST(Layout, IncludesRunOneWay) {
-  const std::map<std::string, int> rank{{"base", 0},    {"ir", 1},      {"front", 2}, {"pointwise", 2}, {"pass", 2},
-                                        {"codegen", 2}, {"backend", 3}, {"runtime", 4}, {"ops", 5},     {"testing", 5},
-                                        {"kernels", 4}};  // examples/kernels: public headers only
+  const std::map<std::string, int> rank{{"base", 0},    {"ir", 1},      {"front", 2},  {"planner", 2}, {"pass", 2},
+                                        {"codegen", 2}, {"backend", 3}, {"tensor", 4}, {"call", 5},    {"ops", 6},
+                                        {"testing", 6}};
   for (const Source& s : sources_under("src")) {
     std::string own = first_part(s.path.substr(4));
     ASSERT_TRUE(rank.count(own)) << s.path << " lies in a folder that docs/layout.md does not rank";
@@ -86,6 +89,26 @@ TEST(Layout, OnlyTheRegistryKnowsBackEnds) {
   }
 }
 
+/// The namespace of a file is `strider`, or a folder on the file's path: `strider::pass` in src/pass/lanes/.
+TEST(Layout, NamespacesAreNamedByTheirFolders) {
+  static const std::regex outer("\nnamespace strider((?:::[a-z_0-9 ]+)+) \\{");
+  for (const Source& s : sources_under("src")) {
+    for (std::string names : all_matches(text_of(root() / s.path), outer)) {
+      names = std::regex_replace(names, std::regex("::inline v0"), "");
+      std::string first = names.empty() ? "" : names.substr(2, names.find("::", 2) - 2);
+      EXPECT_TRUE(first.empty() || ("/" + s.path).find("/" + first + "/") != std::string::npos) << s.path << ": namespace strider" << names;
+    }
+  }
+}
+
+TEST(Layout, TheCoreKnowsNeitherTheKitNorExamples) {
+  for (const Source& s : sources_under("src")) {
+    if (s.path.starts_with("src/testing/")) continue;
+    for (const std::string& include : s.angled) EXPECT_FALSE(include.starts_with("strider/testing")) << s.path << " includes " << include;
+    for (const std::string& include : s.quoted) EXPECT_FALSE(include.starts_with("testing/")) << s.path << " includes " << include;
+  }
+}
+
 TEST(Layout, PublicHeadersIncludeNothingOfTheInside) {
   for (const Source& s : sources_under("include")) {
     EXPECT_TRUE(s.quoted.empty()) << s.path;
@@ -97,24 +120,25 @@ TEST(Layout, PublicHeadersIncludeNothingOfTheInside) {
 /// Where the page may mean a path to begin.
 bool exists(const std::string& path) {
   static constexpr const char* kStarts[] = {
-      "",           "include/strider", "src",         "src/base",       "src/ir",    "src/front",            "src/pointwise",
-      "src/pass",   "src/pass/lanes",  "src/codegen", "src/codegen/llvm", "src/backend", "src/backend/interp", "src/runtime",
-      "src/ops",    "src/testing",     "tools/strider", "examples",     "bench",     "test",                 "cmake"};
+      "",           "include/strider", "src",         "src/base",       "src/ir",    "src/front",            "src/planner",
+      "src/pass",   "src/pass/lanes",  "src/codegen", "src/codegen/llvm", "src/backend", "src/backend/interp", "src/tensor",
+      "src/call",   "src/ops",         "src/testing", "tools/strider",  "examples",  "bench",                "test",
+      "cmake"};
   for (const char* start : kStarts)
-    if (fs::exists(kRoot / start / path)) return true;
+    if (fs::exists(root() / start / path)) return true;
   return false;
 }
 
 TEST(Layout, ThePageNamesWhatIsThere) {
   static const std::regex path("`([a-z_./]+(?:\\.(?:h|cpp|def|py)|/))`");
-  std::vector<std::string> names = all_matches(text_of(kRoot / "docs/layout.md"), path);
+  std::vector<std::string> names = all_matches(text_of(root() / "docs/layout.md"), path);
   EXPECT_GT(names.size(), 60u);
   for (const std::string& name : names) EXPECT_TRUE(exists(name)) << name;
 }
 
 TEST(Layout, ThePageNamesEveryFolder) {
-  std::string page = text_of(kRoot / "docs/layout.md");
-  for (const auto& entry : fs::directory_iterator(kRoot / "src"))
+  std::string page = text_of(root() / "docs/layout.md");
+  for (const auto& entry : fs::directory_iterator(root() / "src"))
     EXPECT_NE(page.find("`src/" + entry.path().filename().string() + "/`"), std::string::npos) << entry.path();
 }
 

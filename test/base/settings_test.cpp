@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of environment variables, and the version that the build gives.
+#include "support/paths.h"
 #include "base/settings.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 
 std::string text_of(const std::string& path) {
   std::ostringstream text;
-  text << std::ifstream(STRIDER_SOURCE_DIR "/" + path).rdbuf();
+  text << std::ifstream(kSourceDir + "/" + path).rdbuf();
   return text.str();
 }
 

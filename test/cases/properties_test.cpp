@@ -116,7 +116,7 @@ Tensor relaid(const Tensor& x, int way) {
   return y;
 }
 
-class Properties : public testing::TestWithParam<int> {
+class Properties : public ::testing::TestWithParam<int> {
  protected:
   DType dtype() const { return dtype_at(GetParam()); }
 };
@@ -176,7 +176,7 @@ TEST_P(Properties, ResultsDoNotDependOnThePosition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Properties, testing::Range(0, kDTypeCount),
+INSTANTIATE_TEST_SUITE_P(All, Properties, ::testing::Range(0, kDTypeCount),
                          [](const auto& info) { return std::string(name_of(dtype_at(info.param))); });
 
 }  // namespace

@@ -2,6 +2,8 @@
 // Code that must not compile, and the words with which the compiler must say why.
 #include <gtest/gtest.h>
 
+#include "support/paths.h"
+
 #include <unistd.h>
 
 #include <array>
@@ -20,7 +22,7 @@ struct Snippet {
 
 /// What the compiler says about these bodies, each in a function of its own; empty if it accepts all of them.
 std::string compile(const std::vector<Snippet>& snippets) {
-  std::string path = testing::TempDir() + "strider_snippets_" + std::to_string(getpid()) + ".cpp";
+  std::string path = ::testing::TempDir() + "strider_snippets_" + std::to_string(getpid()) + ".cpp";
   std::ofstream source(path);
   source << "#include <strider/kernel.h>\nnamespace st = strider;\nnamespace tl = strider::tl;\n";
   for (size_t i = 0; i < snippets.size(); ++i)
@@ -28,7 +30,7 @@ std::string compile(const std::vector<Snippet>& snippets) {
            << "([[maybe_unused]] st::Value tile, [[maybe_unused]] tl::Ptr<float> x, [[maybe_unused]] tl::i32 n) {\n  "
            << snippets[i].body << "\n}\n";
   source.close();
-  std::string command = "c++ -std=c++20 -fsyntax-only -I " STRIDER_SOURCE_DIR "/include " + path + " 2>&1";
+  std::string command = "c++ -std=c++20 -fsyntax-only -I " + kSourceDir + "/include " + path + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   std::string text;
   std::array<char, 4096> buffer;
@@ -38,7 +40,7 @@ std::string compile(const std::vector<Snippet>& snippets) {
   return accepted ? "" : text;
 }
 
-class CompileFail : public testing::Test {
+class CompileFail : public ::testing::Test {
  protected:
   void SetUp() override {
     if (std::system("c++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no compiler on this machine";

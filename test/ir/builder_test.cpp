@@ -12,7 +12,7 @@
 namespace strider::ir {
 namespace {
 
-class BuilderTest : public testing::Test {
+class BuilderTest : public ::testing::Test {
  protected:
   Builder b{"test"};
   Value param(DType t) { return b.param(Type::scalar(t), {.name = "p"}); }

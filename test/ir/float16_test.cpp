@@ -28,7 +28,7 @@ const Format16 kFormats[] = {
     {"bfloat16", float_of_bfloat16, bfloat16_of, bfloat16_of, bfloat16_of, bfloat16_of, 7, 0x7f80},
 };
 
-class Float16 : public testing::TestWithParam<Format16> {};
+class Float16 : public ::testing::TestWithParam<Format16> {};
 
 /// The value by the definition of the format, without the code under test.
 double defined_value(const Format16& f, unsigned magnitude) {
@@ -127,7 +127,7 @@ TEST_P(Float16, IntegersRoundOnce) {
   EXPECT_EQ(f.of_signed(INT64_MIN), f.of_unsigned(uint64_t{1} << 63) | 0x8000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Float16, testing::ValuesIn(kFormats), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Formats, Float16, ::testing::ValuesIn(kFormats), [](const auto& info) { return info.param.name; });
 
 TEST(Float16Once, NoSecondRoundingThroughFloat) {
   // Just above a tie; rounding to f32 first would land on the tie and then go down to even.

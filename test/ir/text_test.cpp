@@ -12,6 +12,7 @@
 #include <random>
 #include <string>
 
+#include "support/paths.h"
 #include "base/error.h"
 #include "ir/builder.h"
 #include "ir/parse.h"
@@ -158,7 +159,7 @@ TEST(Text, CommentsBlanksAndOwnNamesAreRead) {
 // --- the page
 
 std::string page() {
-  std::ifstream file(STRIDER_SOURCE_DIR "/docs/ir.md");
+  std::ifstream file(kSourceDir + "/docs/ir.md");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -106,18 +106,18 @@ std::vector<size_t> indices() {
   return all;
 }
 
-std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+std::string name_of_case(const ::testing::TestParamInfo<Case>& info) {
   return kernels()[std::get<0>(info.param)].name + "__" + std::get<1>(info.param).name;
 }
 
-class Lowering : public testing::TestWithParam<Case> {};
+class Lowering : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Lowering, GivesTheAnswer) {
   const auto& [kernel, engine] = GetParam();
   engine.check(kernels()[kernel]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Suite, Lowering, testing::Combine(testing::ValuesIn(indices()), testing::ValuesIn(kEngines)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Suite, Lowering, ::testing::Combine(::testing::ValuesIn(indices()), ::testing::ValuesIn(kEngines)), name_of_case);
 
 }  // namespace
 }  // namespace strider::lowering

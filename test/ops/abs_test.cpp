@@ -11,12 +11,13 @@
 
 #include <strider/strider.h>
 
+#include "support/paths.h"
 #include "backend/backend.h"
 #include "base/deep_stack.h"
 #include "front/trace/kernel.h"
 #include "ir/semantics.h"
 #include "pass/pipeline.h"
-#include "runtime/inspect.h"
+#include "call/inspect.h"
 #include "support/errors.h"
 
 namespace st = strider;
@@ -240,7 +241,7 @@ std::string row_of(DType t) {
 
 std::string text_between(const std::string& file, const std::string& begin, const std::string& end) {
   std::ostringstream text;
-  text << std::ifstream(std::string(STRIDER_SOURCE_DIR) + "/" + file).rdbuf();
+  text << std::ifstream(kSourceDir + "/" + file).rdbuf();
   const std::string all = text.str();
   const size_t first = all.find(begin);
   if (first == std::string::npos) return "no \"" + begin + "\" in " + file;

@@ -15,7 +15,7 @@ namespace st = strider;
 namespace strider::test {
 namespace {
 
-class Library : public testing::TestWithParam<std::string> {
+class Library : public ::testing::TestWithParam<std::string> {
  protected:
   Tensor random(const Dims& shape, uint64_t seed = 0) { return st::randn(shape, {}, seed).to(GetParam()); }
 };
@@ -109,7 +109,7 @@ TEST_P(Library, SquareRootsAreCorrectlyRounded) {
   EXPECT_EQ(wrong.item(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Library, testing::ValuesIn(devices()),
+INSTANTIATE_TEST_SUITE_P(All, Library, ::testing::ValuesIn(devices()),
                          [](const auto& info) { return "device" + std::to_string(info.index); });
 
 TEST(Builtins, EveryVariantIsAProgramForEveryTarget) {

@@ -129,7 +129,7 @@ const Case kCases[] = {
 };
 // clang-format on
 
-class Barriers : public testing::TestWithParam<Case> {
+class Barriers : public ::testing::TestWithParam<Case> {
  protected:
   Function program() const {
     Program p;
@@ -180,7 +180,7 @@ TEST_P(Barriers, NoThreadsRaceWithThem) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Barriers, testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, Barriers, ::testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
 
 TEST(BarriersOfOneThread, AreNone) {
   Program p;

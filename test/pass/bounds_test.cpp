@@ -53,7 +53,7 @@ void expect_same(const Function& tile, std::initializer_list<int64_t> numbers) {
   for (int lanes : {1, 4, 16}) {
     Function program = lower(tile, lanes);
     auto by_lanes = memory_after(program, list, [](const auto&... a) { return interp::interpret_lanes(a...); });
-    ASSERT_EQ(by_lanes, by_tiles) << lanes << " lanes, numbers " << testing::PrintToString(list) << "\n" << print(program);
+    ASSERT_EQ(by_lanes, by_tiles) << lanes << " lanes, numbers " << ::testing::PrintToString(list) << "\n" << print(program);
   }
 }
 

@@ -272,13 +272,13 @@ class LaneProgramOf {
   std::vector<DType> dtypes_;
 };
 
-class LaneArithmetic : public testing::TestWithParam<int64_t> {};
+class LaneArithmetic : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(LaneArithmetic, EveryLaneHoldsWhatPlainEvaluationGives) {
   for (uint32_t seed = 0; seed < 60 && !HasFatalFailure(); ++seed) LaneProgramOf(seed, GetParam()).check(seed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, LaneArithmetic, testing::Values(1, 2, 8, 32), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Lanes, LaneArithmetic, ::testing::Values(1, 2, 8, 32), ::testing::PrintToStringParamName());
 
 /// Eight lanes n + 0, n + 1, ... where 16 divides n.
 struct Eight {

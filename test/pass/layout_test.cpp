@@ -70,7 +70,7 @@ void for_each_layout(const std::function<void(const Layout&)>& check) {
       for (int64_t threads : kThreads) {
         SCOPED_TRACE(fmt::format("{} by {} threads of {} lanes", to_string(space), threads, lanes));
         check(make_layout(space, lanes, threads));
-        if (testing::Test::HasFailure()) return;
+        if (::testing::Test::HasFailure()) return;
       }
 }
 

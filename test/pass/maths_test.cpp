@@ -232,11 +232,11 @@ void for_corners(const double (&corners)[N], Fn f) {
     }
 }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+std::string name_of(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
 
 // --- f32: all exponents, evenly
 
-class MathsF32 : public testing::TestWithParam<Case> {};
+class MathsF32 : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MathsF32, IsWithinItsBound) {
   const Case& c = GetParam();
@@ -251,11 +251,11 @@ TEST_P(MathsF32, IsWithinItsBound) {
   RecordProperty("ulp", std::to_string(worst.ulp()));
 }
 
-INSTANTIATE_TEST_SUITE_P(, MathsF32, testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(, MathsF32, ::testing::ValuesIn(kCases), name_of);
 
 // --- f64: random over exponents, and dense where the results are ordinary
 
-class MathsF64 : public testing::TestWithParam<Case> {};
+class MathsF64 : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MathsF64, IsWithinItsBound) {
   const Case& c = GetParam();
@@ -283,7 +283,7 @@ std::vector<Case> cases_f64() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(, MathsF64, testing::ValuesIn(cases_f64()), name_of);
+INSTANTIATE_TEST_SUITE_P(, MathsF64, ::testing::ValuesIn(cases_f64()), name_of);
 
 // --- two arguments
 

@@ -90,7 +90,7 @@ bool any_pointer_tile(const Function& f, Value loop) {
   return false;
 }
 
-class Offsets : public testing::TestWithParam<Walk> {};
+class Offsets : public ::testing::TestWithParam<Walk> {};
 
 TEST_P(Offsets, LeaveNoPointerTileInTheLoop) {
   Function f = loop_program(GetParam().body), g = take_offsets_out(f);
@@ -122,7 +122,7 @@ TEST_P(Offsets, ChangeNoMemory) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Walks, Offsets, testing::ValuesIn(kWalks), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Walks, Offsets, ::testing::ValuesIn(kWalks), [](const auto& info) { return info.param.name; });
 
 TEST(OffsetsOfLoops, WhoseBoundsLieFarApart) {
   Function f = loop_program(kWalks[0].body), g = take_offsets_out(f);

@@ -269,7 +269,7 @@ const Case kStructure[] = {
      1, [](const Function& f) { EXPECT_EQ(find_all(f, Op::Mul).size(), 0u); }},
 };
 
-class Schedule : public testing::TestWithParam<Case> {
+class Schedule : public ::testing::TestWithParam<Case> {
  protected:
   Function program() const {
     Program p;
@@ -298,8 +298,8 @@ TEST_P(Schedule, LeavesTheSameMemory) {
   for (int64_t n : {0, 1, 3}) expect_same_memory(f, g, {.scalars = {n}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Memory, Schedule, testing::ValuesIn(kMemory), [](const auto& info) { return info.param.name; });
-INSTANTIATE_TEST_SUITE_P(Structure, Schedule, testing::ValuesIn(kStructure), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Memory, Schedule, ::testing::ValuesIn(kMemory), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Structure, Schedule, ::testing::ValuesIn(kStructure), [](const auto& info) { return info.param.name; });
 
 TEST(ScheduleOfAliases, LeavesTheSameMemoryWhenTheyAreOne) {
   Program p;

@@ -101,7 +101,7 @@ Function masked_copy(const IndexCase& c, Op op) {
   return b.finish();
 }
 
-class SplitIndex : public testing::TestWithParam<IndexCase> {};
+class SplitIndex : public ::testing::TestWithParam<IndexCase> {};
 
 TEST_P(SplitIndex, GivesTheFullProgramABodyWithoutMasks) {
   for (Op op : {Op::Lt, Op::Le, Op::Gt, Op::Ge}) {
@@ -125,7 +125,7 @@ TEST_P(SplitIndex, DropsNoMaskThatIsFalseInALane) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Indices, SplitIndex, testing::ValuesIn(kIndices), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Indices, SplitIndex, ::testing::ValuesIn(kIndices), [](const auto& info) { return info.param.name; });
 
 constexpr const char* kSquare = R"(kernel square(%x: *f32, %y: *f32, %rows: i32, %columns: i32) {
   %id = program_id axis=0 : i32

@@ -69,7 +69,7 @@ const Case kCases[] = {
     {"WriteMiddleOfThree", {2, 8, 16}, {128, 16, 1}, {128, 1, 8}, false, true},
 };
 
-class Stage : public testing::TestWithParam<Case> {
+class Stage : public ::testing::TestWithParam<Case> {
  protected:
   Function program() const { return copy_program(GetParam().shape, GetParam().from, GetParam().to, GetParam().start); }
 };
@@ -114,7 +114,7 @@ TEST_P(Stage, LeavesTheSameMemory) {
   for (int64_t n : {0, 1, 50, 63, 200, 1000}) expect_same_memory(f, g, {.scalars = {n}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Accesses, Stage, testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Accesses, Stage, ::testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
 
 TEST(StageTwice, ChangesNothingMore) {
   Function once = stage(copy_program({16, 16}, {1, 16}, {16, 1}));

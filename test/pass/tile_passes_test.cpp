@@ -64,14 +64,14 @@ std::vector<size_t> small_kernels() {
   return small;
 }
 
-class TilePasses : public testing::TestWithParam<size_t> {};
+class TilePasses : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(TilePasses, LeaveTheSameMemory) { check(lowering::kernels()[GetParam()]); }
 
-INSTANTIATE_TEST_SUITE_P(Suite, TilePasses, testing::ValuesIn(small_kernels()),
+INSTANTIATE_TEST_SUITE_P(Suite, TilePasses, ::testing::ValuesIn(small_kernels()),
                          [](const auto& info) { return lowering::kernels()[info.param].name; });
 
-class TilePassesOnRandomKernels : public testing::TestWithParam<uint64_t> {};
+class TilePassesOnRandomKernels : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(TilePassesOnRandomKernels, LeaveTheSameMemory) {
   Kernel k = lowering::random_kernel(GetParam());
@@ -83,7 +83,7 @@ TEST_P(TilePassesOnRandomKernels, LeaveTheSameMemory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, TilePassesOnRandomKernels, testing::Range(uint64_t{1}, uint64_t{31}));
+INSTANTIATE_TEST_SUITE_P(Seeds, TilePassesOnRandomKernels, ::testing::Range(uint64_t{1}, uint64_t{31}));
 
 }  // namespace
 }  // namespace strider::pass

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/paths.h"
 #include "support/command.h"
 
 #include <cstdio>
@@ -6,10 +7,10 @@
 
 namespace strider::test {
 
-bool has_tool() { return std::filesystem::exists(STRIDER_BINARY_DIR "/strider"); }
+bool has_tool() { return std::filesystem::exists(kBinaryDir + "/strider"); }
 
 std::string said_by_tool(const std::string& arguments) {
-  std::FILE* pipe = ::popen((STRIDER_BINARY_DIR "/strider " + arguments + " 2>&1; echo \"status $?\"").c_str(), "r");
+  std::FILE* pipe = ::popen((kBinaryDir + "/strider " + arguments + " 2>&1; echo \"status $?\"").c_str(), "r");
   if (!pipe) return "no pipe";
   std::string text;
   char buffer[512];

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <thread>
 
-#include "kernels/l1_norm.h"
+#include <strider/kernels/l1_norm.h>
 #include "support/cache_folder.h"
 #include "support/errors.h"
 
@@ -66,7 +66,7 @@ TEST_F(Autotune, TheSumIsRightAfterTuning) {
   Tensor x = full({1000}, -2.0f), out = full({1}, 5.0f);
   TuneOptions o = options({{{"BLOCK", 256}}, {{"BLOCK", 512}}, {{"BLOCK", 1024}}});
   o.reset_to_zero = {"out"};
-  Autotuned tuned = autotune(worked::l1_norm(), o);
+  Autotuned tuned = autotune(kernels::l1_norm(), o);
   tuned[blocks_of(1000)](x, out, 1000);
   EXPECT_EQ(out.item(), 2000) << "zeroed, then added to once";
   tuned[blocks_of(1000)](x, out, 1000);
@@ -75,7 +75,7 @@ TEST_F(Autotune, TheSumIsRightAfterTuning) {
 
 TEST_F(Autotune, WithoutAResetTheSumIsWrong) {
   Tensor x = full({1000}, -2.0f), out = zeros({1});
-  Autotuned tuned = autotune(worked::l1_norm(), options({{{"BLOCK", 256}}, {{"BLOCK", 512}}}));
+  Autotuned tuned = autotune(kernels::l1_norm(), options({{{"BLOCK", 256}}, {{"BLOCK", 512}}}));
   tuned[blocks_of(1000)](x, out, 1000);
   EXPECT_GT(out.item(), 2000);
 }

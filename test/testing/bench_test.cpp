@@ -132,7 +132,7 @@ TEST(DoBench, Baselines) {
 }
 
 TEST(CacheFlush, IsLargerThanTheCaches) {
-  EXPECT_GE(timing::CacheFlush::bytes_for(device_named("cpu")), 64 << 20);
+  EXPECT_GE(testing::CacheFlush::bytes_for(device_named("cpu")), 64 << 20);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/worked.h"
+#include <strider/testing/worked.h>
 #include "support/errors.h"
 
 #include <strider/strider.h>
@@ -159,10 +159,10 @@ TEST(CheckKernel, GoodOnesPass) {
 }
 
 TEST(CheckKernel, WorkedOnesPass) {
-  for (const worked::Worked& w : worked::kAll) {
+  for (const testing::worked::Worked& w : testing::worked::kAll) {
     KernelCheck how{.prepare = {}, .by_rows = w.by_rows, .in_f32 = w.in_f32, .block = 256};
     how.prepare = [&w](const KernelSize& size, const TensorOptions& tensors) {
-      worked::Call c = w.prepare({size.rows, size.columns, size.block}, tensors);
+      testing::worked::Call c = w.prepare({size.rows, size.columns, size.block}, tensors);
       return KernelCall{c.inputs, c.out, c.launch, c.expected, c.bytes};
     };
     CheckReport r = check(w.name, how, brief({f32, bf16}));

@@ -2,6 +2,8 @@
 // The code of docs/testing.md is that of examples/testing.cpp, which is compiled and run.
 #include <gtest/gtest.h>
 
+#include "support/paths.h"
+
 #include <fstream>
 #include <set>
 #include <string>
@@ -16,7 +18,7 @@ std::string trimmed(const std::string& line) {
 
 TEST(TestingPage, ItsCodeIsThatOfTheExample) {
   std::set<std::string> example;
-  std::ifstream source(STRIDER_SOURCE_DIR "/examples/testing.cpp"), page(STRIDER_SOURCE_DIR "/docs/testing.md");
+  std::ifstream source(kSourceDir + "/examples/testing.cpp"), page(kSourceDir + "/docs/testing.md");
   for (std::string line; std::getline(source, line);) example.insert(trimmed(line));
   bool is_code = false;
   int lines = 0;

@@ -12,7 +12,7 @@
 
 #include <strider/error.h>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 Row row_of(std::string name, double ms, double copy_ms, Aim aim = {}) {
@@ -142,4 +142,4 @@ TEST(Runner, TimesWorkBesideACopyWithTheSameStores) {
 }
 
 }  // namespace
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

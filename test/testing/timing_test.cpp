@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-namespace strider::timing {
+namespace strider::inline v0::testing {
 namespace {
 
 constexpr Options kBrief{.seconds = 0, .warm_up_seconds = 0, .batch_seconds = 1e-12, .least_rounds = 4, .most_rounds = 9};
@@ -63,4 +63,4 @@ TEST(Measure, StopsWhenTheTimeIsUp) {
 }
 
 }  // namespace
-}  // namespace strider::timing
+}  // namespace strider::v0::testing

@@ -7,7 +7,7 @@
 
 #include "base/settings.h"
 #include "commands.h"
-#include "runtime/disk_cache.h"
+#include "call/disk_cache.h"
 
 namespace strider::tool {
 namespace {

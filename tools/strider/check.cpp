@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "commands.h"
-#include "kernels/worked.h"
+#include <strider/testing/worked.h>
 #include "ops/builtins.h"
 
 #include <strider/testing.h>
@@ -28,7 +28,7 @@ constexpr const char* kMore =
     "                 the block, the size of the data, the order of accesses, the maths\n"
     "\n"
     "  strider check gelu                    an operator\n"
-    "  strider check softmax l1_norm         worked kernels (examples/kernels)\n"
+    "  strider check softmax l1_norm         worked kernels (strider/kernels/)\n"
     "  strider check --all --quick --speed 0 everything, without timing\n"
     "  strider check add --dtype f16 i32     these dtypes alone\n"
     "  strider check abs --json              for programs to read\n"
@@ -55,15 +55,15 @@ testing::CheckOptions options_of(const Request& r) {
   return o;
 }
 
-const worked::Worked* worked_named(std::string_view name) {
-  auto found = std::find_if(std::begin(worked::kAll), std::end(worked::kAll), [&](const auto& w) { return w.name == name; });
-  return found == std::end(worked::kAll) ? nullptr : found;
+const testing::worked::Worked* worked_named(std::string_view name) {
+  auto found = std::find_if(std::begin(testing::worked::kAll), std::end(testing::worked::kAll), [&](const auto& w) { return w.name == name; });
+  return found == std::end(testing::worked::kAll) ? nullptr : found;
 }
 
-testing::CheckReport check_kernel(const worked::Worked& w, const testing::CheckOptions& options) {
+testing::CheckReport check_kernel(const testing::worked::Worked& w, const testing::CheckOptions& options) {
   testing::KernelCheck how{.prepare = {}, .by_rows = w.by_rows, .in_f32 = w.in_f32};
   how.prepare = [&w](const testing::KernelSize& size, const TensorOptions& tensors) {
-    worked::Call call = w.prepare({size.rows, size.columns, size.block}, tensors);
+    testing::worked::Call call = w.prepare({size.rows, size.columns, size.block}, tensors);
     return testing::KernelCall{call.inputs, call.out, call.launch, call.expected, call.bytes};
   };
   return testing::check(w.name, how, options);
@@ -80,7 +80,7 @@ std::vector<testing::CheckReport> check_named(const std::string& name, const Req
   std::vector<testing::CheckReport> reports;
   testing::CheckOptions options = options_of(r);
   if (const ops::Builtin* b = operator_named(name); b && !r.kernels) reports.push_back(testing::check(*b->op, options));
-  if (const worked::Worked* w = worked_named(name); w && !r.operators) reports.push_back(check_kernel(*w, options));
+  if (const testing::worked::Worked* w = worked_named(name); w && !r.operators) reports.push_back(check_kernel(*w, options));
   if (reports.empty()) user_error("there is no operator or kernel {}; strider check lists them", name);
   return reports;
 }
@@ -89,7 +89,7 @@ std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const ops::Builtin& b : ops::builtins())
     if (b.op) names.push_back(b.name);
-  for (const worked::Worked& w : worked::kAll)
+  for (const testing::worked::Worked& w : testing::worked::kAll)
     if (!operator_named(w.name)) names.emplace_back(w.name);
   return names;
 }
@@ -98,7 +98,7 @@ void list() {
   std::vector<std::string> operators, kernels;
   for (const ops::Builtin& b : ops::builtins())
     if (b.op) operators.push_back(b.name);
-  for (const worked::Worked& w : worked::kAll) kernels.emplace_back(w.name);
+  for (const testing::worked::Worked& w : testing::worked::kAll) kernels.emplace_back(w.name);
   fmt::print(
       "operators: {}\n\nkernels: {}\n\nstrider check NAME... checks some, --all checks all; strider check --help says more\n",
       fmt::join(operators, ", "), fmt::join(kernels, ", "));

@@ -235,13 +235,13 @@ class Demo {
     double error = difference(result, reference);
     bool right = error < 2e-6;
     all_right_ &= right;
-    timing::Row row = timed(name, bytes_of(operand) + other_bytes + bytes_of(result), [&](int64_t) { call(); });
-    table_.add({name, operand_text(operand), first_elements(result), timing::time_text(first),
-                timing::time_text(row.times.median()), fmt::format("{:.1f}", row.gbps()), fmt::format("{:.2f}", row.fraction()),
+    testing::Row row = timed(name, bytes_of(operand) + other_bytes + bytes_of(result), [&](int64_t) { call(); });
+    table_.add({name, operand_text(operand), first_elements(result), testing::time_text(first),
+                testing::time_text(row.times.median()), fmt::format("{:.1f}", row.gbps()), fmt::format("{:.2f}", row.fraction()),
                 fmt::format("{:.1e}", error), right ? "ok" : "WRONG"});
   }
 
-  timing::Row timed(const std::string& name, int64_t bytes, timing::Call call) {
+  testing::Row timed(const std::string& name, int64_t bytes, testing::Call call) {
     progress_.show(name);
     runner_.time({.name = name, .bytes = bytes, .call = std::move(call)});
     return runner_.take_rows()[0];
@@ -272,9 +272,9 @@ class Demo {
   std::vector<double> host_;
   Tensor image_, mean_, deviation_;
   Tensor planes_;  // what normalize leaves: f32, channels first
-  timing::Progress progress_;
-  timing::Runner runner_;
-  timing::Table table_{"lllrrrrrl"};
+  testing::Progress progress_;
+  testing::Runner runner_;
+  testing::Table table_{"lllrrrrrl"};
   bool all_right_ = true;
 };
 

@@ -11,7 +11,7 @@
 #include "codegen/llvm/codegen.h"
 #include "commands.h"
 #include "ir/target.h"
-#include "runtime/disk_cache.h"
+#include "call/disk_cache.h"
 #include "testing/table.h"
 
 #include <strider/device.h>
@@ -31,7 +31,7 @@ std::string absence(std::string_view family) {
 }
 
 std::string devices_text() {
-  timing::Table table("ll");
+  testing::Table table("ll");
   std::vector<std::string> families;
   for (const std::string& name : devices()) {
     table.add({name, describe_device(name)});
@@ -47,7 +47,7 @@ std::string devices_text() {
 }
 
 std::string settings_text() {
-  timing::Table table("lll");
+  testing::Table table("lll");
   for (const Setting& s : settings()) {
     const char* value = setting(s.name);
     table.add({s.name, value ? value : "(not set)", std::string(s.meaning)});

@@ -12,7 +12,7 @@
 #include "ir/print.h"
 #include "ops/builtins.h"
 #include "pass/pipeline.h"
-#include "pointwise/describe.h"
+#include "planner/describe.h"
 #include "testing/operand_text.h"
 #include "testing/table.h"
 
@@ -57,7 +57,7 @@ struct Request {
 bool is_operator(const ops::Builtin& b) { return b.kind == "operator"; }
 
 void list() {
-  timing::Table table("lll");
+  testing::Table table("lll");
   for (const ops::Builtin& b : ops::builtins())
     table.add({b.name, b.kind, fmt::format("{} {}", is_operator(b) ? "--layout" : "--block", fmt::join(ops::variants(b), "|"))});
   fmt::print("{}\nstrider show NAME [--target T] [--stage S] prints one; strider show --help says more\n", table.text());

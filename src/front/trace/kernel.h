@@ -7,6 +7,7 @@
 
 #include <strider/kernel.h>
 
+#include "base/kit.h"
 #include "front/trace/effects.h"
 #include "ir/function.h"
 
@@ -26,7 +27,7 @@ struct ArgumentFact {
 static_assert(sizeof(ArgumentFact) == 16);
 
 /// Runs the body. Errors name the kernel and the line.
-ir::Function trace_kernel(const detail::KernelDecl& kernel, std::span<const ArgumentFact> facts);
+STRIDER_KIT ir::Function trace_kernel(const detail::KernelDecl& kernel, std::span<const ArgumentFact> facts);
 
 /// The same, and what its prints, assertions and taps mean: the hidden parameters follow those of the kernel.
 struct TracedKernel {
@@ -47,9 +48,9 @@ std::vector<ArgumentFact> facts_for(const detail::KernelDecl& kernel, std::span<
 ir::Function trace_kernel(const Kernel& kernel, std::initializer_list<Constant> constants, const FactOptions& options = {});
 
 /// How the parameter is called in messages and in the program.
-std::string name_of(const detail::KernelDecl& kernel, size_t param);
+STRIDER_KIT std::string name_of(const detail::KernelDecl& kernel, size_t param);
 /// The Constexpr parameter that a given name means: the one that bears it, or the only one if it has no name.
 /// A user error that lists the names if there is none.
-size_t constant_named(const detail::KernelDecl& kernel, std::string_view name);
+STRIDER_KIT size_t constant_named(const detail::KernelDecl& kernel, std::string_view name);
 
 }  // namespace strider::front

@@ -6,6 +6,7 @@
 
 #include <strider/pointwise.h>
 
+#include "base/kit.h"
 #include "ir/function.h"
 
 namespace strider::front {
@@ -19,6 +20,6 @@ struct ScalarTypes {
 };
 
 /// Runs the operator's body on values.
-ir::Function trace_scalar(const detail::OperatorDecl& op, const ScalarTypes& types);
+STRIDER_KIT ir::Function trace_scalar(const detail::OperatorDecl& op, const ScalarTypes& types);
 
 }  // namespace strider::front

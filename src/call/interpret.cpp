@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call/interpret.h"
+
+#include <algorithm>
+
+#include "base/deep_stack.h"
+#include "base/error.h"
+#include "base/settings.h"
+#include "front/trace/trace.h"
+#include "pass/pipeline.h"
+#include "tensor/shape.h"
+#include "tensor/storage.h"
+
+namespace strider {
+namespace {
+
+thread_local const Interpreted* innermost = nullptr;
+
+struct LintName {
+  std::string_view name;
+  bool Interpretation::*lint;
+};
+constexpr LintName kLints[] = {
+    {"masked", &Interpretation::masked_lanes},
+    {"overflow", &Interpretation::overflow},
+    {"elementwise", &Interpretation::elementwise},
+};
+
+void switch_on(std::string_view name, Interpretation* how) {
+  for (const LintName& l : kLints)
+    if (l.name == name) return void(how->*l.lint = true);
+  user_error("STRIDER_LINTS names the lint {}, expected masked, overflow or elementwise, with commas between", name);
+}
+
+}  // namespace
+
+inline namespace v0 {
+
+Interpreted::Interpreted(const Interpretation& how) : how_(how), outer_(innermost) { innermost = this; }
+Interpreted::~Interpreted() { innermost = outer_; }
+
+std::string_view name_of(FaultKind kind) {
+  constexpr std::string_view kNames[] = {"out of bounds",     "race",   "uninitialised", "divergent barrier",
+                                         "misuse", "masked lane", "overflow", "elementwise"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace v0
+
+std::optional<Interpretation> interpretation_from(const char* backend, const char* lints) {
+  const std::string_view name = backend ? backend : "";
+  if (name.empty() || name == "native") return std::nullopt;
+  if (name != "interp") user_error("STRIDER_BACKEND is {}, expected interp or native", name);
+  Interpretation how;
+  for (std::string_view rest = lints ? lints : ""; !rest.empty();) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    switch_on(rest.substr(0, comma), &how);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return how;
+}
+
+const Interpretation* interpretation() {
+  if (innermost) return &innermost->how();
+  static const std::optional<Interpretation> settings = interpretation_from(setting("STRIDER_BACKEND"), setting("STRIDER_LINTS"));
+  return settings ? &*settings : nullptr;
+}
+
+std::unique_ptr<ir::Function> prepare_to_interpret(const ir::Function& tile, const Interpretation& how) {
+  return on_deep_stack([&] {
+    return std::make_unique<ir::Function>(how.overflow ? pass::prepare_as_written(tile) : pass::prepare(tile));
+  });
+}
+
+TensorArgument tensor_argument(size_t param, const void* data, DType dtype, const Dims& shape, const Dims& strides) {
+  const Extent e = extent(shape, strides);
+  const char* first = static_cast<const char*>(data);
+  return {param, first, first + e.low * size_of(dtype), e.elements() * size_of(dtype), shape, strides};
+}
+
+void check_interpretable(const Device& device) {
+  if (!is_host(device)) user_error("its tensors are on {}: the interpreter runs on tensors of the CPU", device.name());
+}
+
+void InterpretedLaunch::launch(const Grid& grid, std::span<const uint64_t> args) {
+  std::vector<Fault> faults = interpret(what_, program_, grid, args, tensors_, how_);
+  if (how_.faults) {
+    how_.faults->insert(how_.faults->end(), std::make_move_iterator(faults.begin()), std::make_move_iterator(faults.end()));
+  } else if (!faults.empty()) {
+    std::string text;
+    for (const Fault& f : faults) text += (text.empty() ? "" : "\n") + f.text;
+    throw front::PlacedError(ErrorKind::User, text);
+  }
+}
+
+}  // namespace strider

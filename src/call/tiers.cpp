@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call/tiers.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "base/deep_stack.h"
+#include "base/settings.h"
+#include "pass/pipeline.h"
+#include "call/compile.h"
+#include "call/stats.h"
+
+namespace strider {
+namespace {
+
+/// Quick code stays loaded when fast code has come: launches of it may still be waiting on the device.
+struct Tiers {
+  std::unique_ptr<Executable> quick, fast;
+  std::atomic<Executable*> current{nullptr};
+};
+
+class TieredExecutable final : public Executable {
+ public:
+  explicit TieredExecutable(std::shared_ptr<Tiers> tiers) : tiers_(std::move(tiers)) {}
+  void launch(const Grid& grid, std::span<const uint64_t> args) override {
+    tiers_->current.load(std::memory_order_acquire)->launch(grid, args);
+  }
+
+ private:
+  std::shared_ptr<Tiers> tiers_;
+};
+
+struct Job {
+  std::weak_ptr<Tiers> tiers;  // dead: the operator is gone, its fast code is not wanted
+  Compilation compilation;
+  ir::Function prepared;
+  bool is_counted;  // the quick code was compiled too
+};
+
+/// One thread that compiles what is asked for, in order. It starts with the first job and ends with the process.
+class Background {
+ public:
+  void add(Job job) {
+    std::lock_guard lock(mutex_);
+    if (stopped_ || process_ != ::getpid()) return;  // a child has no such thread, and quick code will do
+    jobs_.push_back(std::move(job));
+    if (!thread_.joinable()) start();
+    changed_.notify_all();
+  }
+
+  void finish() {
+    std::unique_lock lock(mutex_);
+    if (process_ != ::getpid()) return;  // the thread is another process's
+    changed_.wait(lock, [&] { return (jobs_.empty() && !is_busy_) || stopped_; });
+  }
+
+ private:
+  void start() {
+    thread_ = std::thread([this] { run(); });
+    std::atexit([] { background().stop(); });  // before LLVM and the driver take themselves apart
+  }
+
+  void stop() {
+    if (process_ != ::getpid()) return;
+    {
+      std::lock_guard lock(mutex_);
+      stopped_ = true;
+      jobs_.clear();
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return !jobs_.empty() || stopped_; });
+      if (stopped_) return;
+      Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      is_busy_ = true;
+      lock.unlock();
+      compile_fast(job);
+      lock.lock();
+      is_busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  /// A failure leaves the quick code in use, which gives the same results.
+  static void compile_fast(const Job& job) {
+    auto tiers = job.tiers.lock();
+    if (!tiers) return;
+    try {
+      tiers->fast = job.compilation.compile(job.prepared);
+      if (!job.is_counted) counters().compiles.add();
+      tiers->current.store(tiers->fast.get(), std::memory_order_release);
+    } catch (const std::exception&) {
+    }
+  }
+
+ public:
+  static Background& background() {
+    static Background& only = *new Background;
+    return only;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  std::thread thread_;
+  pid_t process_ = ::getpid();
+  bool is_busy_ = false, stopped_ = false;
+};
+
+bool wants_tiers(const Target& target) {
+  const char* choice = setting("STRIDER_TIERS");
+  return target.in_tiers && !(choice && std::string_view(choice) == "0");
+}
+
+}  // namespace
+
+std::unique_ptr<Executable> compile_in_tiers(const ir::Function& tile, Device& device) {
+  if (!wants_tiers(device.target())) return compile(tile, device);
+  return on_deep_stack([&]() -> std::unique_ptr<Executable> {
+    Compilation fast(tile, device, device.target()), quick(tile, device, quick_target(device.target()));
+    if (auto known = fast.from_disk()) return known;
+    ir::Function prepared = pass::prepare(tile);
+    auto tiers = std::make_shared<Tiers>();
+    tiers->quick = quick.from_disk();
+    bool compiles = !tiers->quick;
+    if (compiles) tiers->quick = quick.compile(prepared);
+    if (compiles) counters().compiles.add();
+    tiers->current = tiers->quick.get();
+    Background::background().add({tiers, std::move(fast), std::move(prepared), compiles});
+    return std::make_unique<TieredExecutable>(std::move(tiers));
+  });
+}
+
+void finish_background() { Background::background().finish(); }
+
+}  // namespace strider

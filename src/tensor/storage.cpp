@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of tensors: who frees it, and how it moves between devices.
+#include "tensor/storage.h"
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "tensor/allocator.h"
+#include "tensor/shape.h"
+
+namespace strider {
+
+Device& device_of(std::string_view name) {
+  static Device& cpu = device_named("cpu");
+  return name == "cpu" ? cpu : device_named(name);
+}
+
+bool is_host(const Device& device) { return &device == &device_of("cpu"); }
+
+Tensor empty_on(Device& device, const Dims& shape, const Dims& strides, DType dtype) {
+  count_elements(shape, dtype);
+  if (shape.rank() != strides.rank()) user_error("shape {} and strides {} differ in rank", to_string(shape), to_string(strides));
+  Extent e = extent(shape, strides);
+  int64_t bytes = e.elements() * size_of(dtype);
+  std::shared_ptr<Tensor::Storage> storage;
+  try {
+    storage = std::make_shared<Tensor::Storage>(device, bytes);
+  } catch (const std::exception& error) {
+    if (auto* known = dynamic_cast<const Error*>(&error); known && known->kind() == ErrorKind::User) throw;
+    driver_error("a tensor of {} of shape {} needs {} bytes: {}", name_of(dtype), to_string(shape), bytes, error.what());
+  }
+  char* first = static_cast<char*>(storage->memory) - e.low * size_of(dtype);
+  return Tensor(TensorView(first, dtype, shape, strides, device), storage);
+}
+
+std::span<char> bytes_of(const TensorView& view) {
+  Extent e = extent(view.shape(), view.strides());
+  if (e.elements() == 0) return {};
+  int64_t size = size_of(view.dtype());
+  return {static_cast<char*>(view.data()) + e.low * size, static_cast<size_t>(e.elements() * size)};
+}
+
+TensorView host_rows(const TensorView& view, std::shared_ptr<Tensor>* keep) {
+  if (is_host(view.device_object()) && view.is_contiguous()) return view;
+  Tensor host = is_host(view.device_object()) ? view.contiguous() : view.to_host().contiguous();
+  *keep = std::make_shared<Tensor>(host);
+  return **keep;
+}
+
+inline namespace v0 {
+namespace {
+
+void copy_bytes(Device& to, std::span<char> destination, Device& from, std::span<const char> source) {
+  auto bytes = static_cast<int64_t>(source.size());
+  if (is_host(from)) return to.copy_in(destination.data(), source.data(), bytes);
+  if (is_host(to)) return from.copy_out(destination.data(), source.data(), bytes);
+  Tensor host = empty({bytes}, {u8, "cpu"});
+  from.copy_out(host.data(), source.data(), bytes);
+  to.copy_in(destination.data(), host.data(), bytes);
+}
+
+Tensor moved(const TensorView& view, Device& target) {
+  Tensor result = empty_on(target, view.shape(), view.strides(), view.dtype());
+  std::span<char> from = bytes_of(view);
+  if (!from.empty()) copy_bytes(target, bytes_of(result), view.device_object(), from);
+  return result;
+}
+
+}  // namespace
+
+Tensor::Storage::Storage(Device& device, int64_t size) : bytes(size), pool_(&memory_pool(device)) {
+  memory = pool_->allocate(size + (guards_.is_on() ? guards_.extra_bytes() : 0), &capacity_);
+  if (guards_.is_on()) memory = guards_.place(device, memory, size);
+}
+Tensor::Storage::Storage(void* theirs, int64_t size, std::function<void()> release)
+    : memory(theirs), bytes(size), release_(std::move(release)) {}
+Tensor::Storage::~Storage() {
+  if (pool_) pool_->release(guards_.is_on() ? guards_.take_back() : memory, capacity_);
+  if (release_) release_();
+}
+
+int64_t Tensor::offset() const {
+  return (static_cast<char*>(data_) - static_cast<char*>(storage_->memory)) / size_of(dtype_);
+}
+
+Tensor Tensor::as_strided(const Dims& shape, const Dims& strides, int64_t offset) const {
+  int64_t available = storage_->bytes / size_of(dtype_);
+  if (shape.rank() != strides.rank())
+    user_error("as_strided: shape {} and strides {} differ in rank", to_string(shape), to_string(strides));
+  count_elements(shape, dtype_);
+  Extent e = extent(shape, strides);
+  if (offset < 0 || offset > available || offset + e.low < 0 || offset + e.high >= available + (e.elements() == 0))
+    user_error("as_strided: shape {} with strides {} from element {} on leaves the tensor's {} elements", to_string(shape),
+               to_string(strides), offset, available);
+  TensorView view(static_cast<char*>(storage_->memory) + offset * size_of(dtype_), dtype_, shape, strides, *device_);
+  return own(read_only_ ? view.read_only() : view);
+}
+
+Tensor TensorView::to(std::string_view device) const { return moved(*this, device_of(device)); }
+Tensor TensorView::to_host() const { return to("cpu"); }
+
+Tensor Tensor::to(std::string_view device) const {
+  Device& target = device_of(device);
+  return &target == device_ ? *this : moved(*this, target);
+}
+
+}  // namespace v0
+}  // namespace strider
