@@ -25,8 +25,8 @@ test: build ## run every test, then the core tests under the sanitizers
 asan: setup ## run the core tests with the address and undefined-behaviour sanitizers
 	@scripts/sanitize.sh asan
 
-tsan: setup ## run the tests of the thread pool and the runtime with the thread sanitizer
-	@scripts/sanitize.sh tsan base runtime
+tsan: setup ## run the tests of the thread pool, of tensors and of calls with the thread sanitizer
+	@scripts/sanitize.sh tsan base tensor call
 
 bench: ## run the benchmarks, Strider beside libtorch (installs libtorch-dev and gnuplot-nox)
 	@scripts/setup.sh libtorch-dev gnuplot-nox

@@ -32,7 +32,7 @@ set_source_files_properties(${PROJECT_BINARY_DIR}/test_paths.cpp PROPERTIES SKIP
 
 # Most of the time that a test takes to compile goes into these.
 target_precompile_headers(strider_tests PRIVATE
-  <gtest/gtest.h> <algorithm> <cmath> <functional> <map> <memory> <string> <unordered_map> <vector>)
+  <gtest/gtest.h> <algorithm> <cmath> <functional> <map> <memory> <string> <unordered_map> <vector> <fmt/format.h>)
 
 # The tests' own code need not be fast, but it should compile fast.
 target_compile_options(strider_tests PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)

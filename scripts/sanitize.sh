@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-core=(base ir front pointwise pass lowering backend runtime)
+core=(base ir front planner pass lowering backend tensor call)
 
 preset=$1
 shift
