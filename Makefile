@@ -4,7 +4,7 @@ PRESET ?= release
 export JOBS ?= $(shell nproc)
 SOURCES = git ls-files --cached --others --exclude-standard '*.cpp' '*.h'
 
-.PHONY: help setup build demo test asan tsan bench figures format install clean
+.PHONY: help setup configure build demo test asan tsan bench figures format install clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -12,11 +12,14 @@ help: ## list the targets
 setup: ## install the Debian packages that are missing
 	@scripts/setup.sh
 
-build: setup ## build the library, the tool, the tests and the examples in build/
+configure: setup
 	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
+
+build: configure ## build the library, the tool, the tests and the examples in build/
 	cmake --build build -j $(JOBS)
 
-demo: build ## run the main job and the examples
+demo: configure ## build and run the main job and the examples
+	cmake --build build -j $(JOBS) --target strider_tool examples
 	@scripts/demo.sh
 
 test: build ## run every test, then the core tests under the sanitizers

@@ -14,3 +14,4 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/readme/readme.cpp CONTENT "${program
 add_executable(examples_readme ${PROJECT_BINARY_DIR}/readme/readme.cpp)
 target_link_libraries(examples_readme PRIVATE strider::strider strider_flags)
 set_target_properties(examples_readme PROPERTIES OUTPUT_NAME readme RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+add_dependencies(examples examples_readme)

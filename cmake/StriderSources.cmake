@@ -23,9 +23,11 @@ function(strider_split rest chosen root)
   set(${chosen} ${picked} PARENT_SCOPE)
 endfunction()
 
-# Makes one program of each source directly in `folder`; it lands in the folder of that name in the build tree.
+# Makes one program of each source directly in `folder`; it lands in the folder of that name in the build tree. The target named by
+# the folder builds them all.
 function(strider_programs folder)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  add_custom_target(${folder})
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
     set(target ${folder}_${name})
@@ -33,6 +35,7 @@ function(strider_programs folder)
     target_link_libraries(${target} PRIVATE ${ARGN})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+    add_dependencies(${folder} ${target})
   endforeach()
 endfunction()
 
