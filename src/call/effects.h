@@ -10,7 +10,7 @@
 #include <strider/tensor.h>
 
 #include "backend/backend.h"
-#include "front/trace/effects.h"
+#include "front/lang/effects.h"
 
 namespace strider {
 

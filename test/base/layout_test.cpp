@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of docs/layout.md: includes run one way, LLVM and back ends stay in their folders, and every folder and file that
 // the page names is there.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -110,6 +111,18 @@ TEST(Layout, TheCoreKnowsNeitherTheKitNorExamples) {
     for (const std::string& include : s.angled) EXPECT_FALSE(include.starts_with("strider/testing")) << s.path << " includes " << include;
     for (const std::string& include : s.quoted) EXPECT_FALSE(include.starts_with("testing/")) << s.path << " includes " << include;
   }
+}
+
+/// The language is for every front end: it knows no C++ handle.
+TEST(Layout, TheLanguageKnowsNoHandles) {
+  int files = 0;
+  for (const Source& s : sources_under("src/front/lang")) {
+    ++files;
+    for (const std::string& include : s.quoted) EXPECT_FALSE(include.starts_with("front/trace/")) << s.path << " includes " << include;
+    for (const char* handles : {"value", "tile", "kernel", "pointwise", "random", "effects"})
+      EXPECT_EQ(std::count(s.angled.begin(), s.angled.end(), fmt::format("strider/{}.h", handles)), 0) << s.path << ": " << handles;
+  }
+  EXPECT_GT(files, 10);
 }
 
 TEST(Layout, PublicHeadersIncludeNothingOfTheInside) {

@@ -13,6 +13,12 @@ Builder::Values nodes(Trace& trace, const Values& values) {
   return result;
 }
 
+std::vector<Term> terms(const Trace& trace, const Values& values) {
+  std::vector<Term> result;
+  for (const Value& v : values) result.push_back(trace.term(v));
+  return result;
+}
+
 Values wrapped(Trace& trace, std::span<const ir::Value> nodes) {
   Values result;
   for (ir::Value v : nodes) result.push_back(trace.wrap(v));
@@ -34,18 +40,12 @@ Builder::RegionFn region(Trace& trace, const Body& body, Convert convert) {
   };
 }
 
-ir::Value adapted(Trace& trace, const Value& value, const ir::Type& wanted) {
-  ir::Value v = value.is_literal() ? trace.constant(value, wanted.dtype) : trace.node(value);
-  const ir::Type found = trace.b.type(v);
-  return found.shape.rank() == 0 && !found.is_pointer() ? trace.b.broadcast(v, wanted.shape) : v;
-}
-
 Builder::Values next_carried(Trace& trace, const Values& values, std::span<const ir::Type> carried) {
   if (values.size() != carried.size())
     user_error("the body returns {} values for {} carried ones", values.size(), carried.size());
   Builder::Values result;
   for (size_t k = 0; k < carried.size(); ++k) {
-    result.push_back(adapted(trace, values[k], carried[k]));
+    result.push_back(trace.node_for(trace.term(values[k]), carried[k]));
     const ir::Type found = trace.b.type(result[k]);
     if (found != carried[k])
       user_error(

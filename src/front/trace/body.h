@@ -11,15 +11,13 @@
 namespace strider::front {
 
 ir::Builder::Values nodes(Trace& trace, const detail::Values& values);
+std::vector<Term> terms(const Trace& trace, const detail::Values& values);
 detail::Values wrapped(Trace& trace, std::span<const ir::Value> nodes);
 std::vector<ir::Type> types_of(Trace& trace, std::span<const ir::Value> values);
 
 /// A user's body as a region: its parameters wrapped, its results made nodes by `convert`, its values confined to it.
 using Convert = std::function<ir::Builder::Values(const detail::Values&)>;
 ir::Builder::RegionFn region(Trace& trace, const detail::Body& body, Convert convert);
-
-/// What a body returned for a place of type `wanted`: literals take its dtype, scalars its shape. The type may still be another.
-ir::Value adapted(Trace& trace, const Value& value, const ir::Type& wanted);
 
 /// What a loop's body returned as the carried values of the next iteration.
 ir::Builder::Values next_carried(Trace& trace, const detail::Values& values, std::span<const ir::Type> carried);

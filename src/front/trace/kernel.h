@@ -8,7 +8,7 @@
 #include <strider/kernel.h>
 
 #include "base/kit.h"
-#include "front/trace/effects.h"
+#include "front/lang/effects.h"
 #include "ir/function.h"
 
 namespace strider::front {

@@ -21,7 +21,7 @@ void check_only_scalars(const detail::OperatorDecl& op, const ir::Function& f) {
 
 ir::Value output(Trace& trace, const Value& value, DType literal) {
   if (!value.is_literal()) return trace.node(value);
-  return trace.constant(value, ir::category_of(value.dtype()) > ir::category_of(literal) ? value.dtype() : literal);
+  return trace.node(trace.term(value), ir::category_of(value.dtype()) > ir::category_of(literal) ? value.dtype() : literal);
 }
 
 }  // namespace

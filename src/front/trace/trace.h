@@ -1,42 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function being traced: the thread's current one, into which every operation on a strider::Value writes.
 //
+// The operations themselves are those of front/lang; here values become terms and nodes become values:
+//
+//   Value flip(const Operand& x, int axis) { return write(x.where, front::flip, x, axis); }
+//
 // Values are checked where they come back in: they must belong to this trace, and to a body that is still open. Errors are
 // told with the name of what is traced and the line of the user's source.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <source_location>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <strider/tile.h>
 
-#include "base/error.h"
-#include "front/trace/effects.h"
-#include "ir/builder.h"
+#include "front/lang/writer.h"
 
 namespace strider::front {
 
-/// An error that already names what was traced and where.
-class PlacedError : public Error {
- public:
-  using Error::Error;
-};
-
-/// Where the language of operators and that of kernels differ: the common dtype of two values, and the dtypes of literals that
-/// meet no value.
-struct Dialect {
-  DType (*promote)(DType, DType);
-  DType literal_int, literal_float;
-};
-/// PyTorch's rule; literals have the operator's dtype if it is of their category.
-Dialect operator_dialect(DType computed);
-/// Triton's rule; i32 and f32.
-extern const Dialect kTileDialect;
-
-class Trace {
+class Trace : public Writer {
  public:
   /// Becomes the thread's current trace until it is destroyed. `what` is "kernel" or "operator".
   Trace(std::string what, std::string name, const Dialect& dialect = kTileDialect);
@@ -49,92 +36,93 @@ class Trace {
   /// The dialect of the current trace, that of kernels if there is none.
   static const Dialect& current_dialect();
 
-  DType promote(DType a, DType b) const { return dialect_.promote(a, b); }
+  Value wrap(const Term& term);
+  /// A value as an operand of operations; an error if it is not usable here.
+  Term term(const Value& v) const;
+  using Writer::node;
+  ir::Value node(const Value& v) { return node(term(v)); }
 
-  Value wrap(ir::Value v);
-  /// The node of a value; a literal becomes a constant of the dtype that it has on its own.
-  ir::Value node(const Value& v);
-  /// The node of a value converted to `dtype`, which a literal must fit.
-  ir::Value node(const Value& v, DType dtype);
-  /// A literal as a constant of `dtype`; an error that names the literal if it is of a higher category or does not fit.
-  ir::Value constant(const Value& literal, DType dtype);
-
-  /// Runs `f` with `where` as the place of what it writes and of its errors. Operations that `f` makes itself, other than
-  /// in a user's body, belong to that place too.
+  /// Runs `f` with `where` as the place of what it writes and of its errors (Writer::at).
   template <class F>
   decltype(auto) at(const std::source_location& where, F&& f);
 
   /// Whether integer operations that are handed out may wrap; gives what was so before.
   bool set_may_wrap(bool may_wrap) { return std::exchange(may_wrap_, may_wrap); }
 
-  /// Brackets a body of the user's: what is made inside cannot be used outside.
-  void enter();
-  void leave();
-  /// Ends the program if the condition holds, after what `last` writes.
-  void return_if(ir::Value condition, const std::function<void()>& last = {});
-  bool is_at_kernel_level() const { return static_cast<int>(open_.size()) == 1 + returns_; }
-  bool is_kernel() const { return what_ == "kernel"; }
-  const std::string& name() const { return name_; }
-  /// The user's line that is being written.
-  Span span() const { return {place_.file_name(), static_cast<int>(place_.line()), static_cast<int>(place_.column())}; }
-
-  ir::Function finish();
-
-  ir::Builder b;
-  Effects effects;     // prints, assertions and taps so far
-  TapRequest request;  // which taps become code
-
  private:
-  uint32_t scope_of(ir::Value v) const { return v.id < scopes_.size() ? scopes_[v.id] : 0; }
-  void check_usable(const Value& v) const;
-  [[noreturn]] void fail(const Error& error, const std::source_location& where) const;
-  void set_span(const std::source_location& where);
+  uint32_t body_of(ir::Value v) const { return v.id < bodies_.size() ? bodies_[v.id] : 0; }
   void check_stack() const;
-  static constexpr size_t kMostNested = 200;
 
-  std::string what_, name_;
-  Dialect dialect_;
   uint64_t serial_;
   Trace* outer_;
-  std::vector<uint32_t> open_{1};     // serial numbers of the open bodies; 1 is the whole program
-  std::vector<uint32_t> scopes_;      // by node id: the body that it was made in, 0 if it was never handed out
-  uint32_t last_scope_ = 1;
-  int returns_ = 0;                   // else-regions that stay open to the end
+  std::vector<uint32_t> bodies_;  // by node id: the body that it was made in, 0 if it was never handed out
   bool may_wrap_ = false;
-  bool placed_ = false;               // an operation is being written; `place_` is the user's line
-  std::source_location place_;
-  std::vector<std::source_location> outer_places_;  // of the operations whose bodies are open
 };
+
+inline Span span_of(const std::source_location& where) {
+  return {where.file_name(), static_cast<int>(where.line()), static_cast<int>(where.column())};
+}
 
 template <class F>
 decltype(auto) Trace::at(const std::source_location& where, F&& f) {
-  if (placed_) return f();
-  struct Leave {
-    bool& placed;
-    ~Leave() { placed = false; }
-  } leave{placed_};
-  placed_ = true;
-  set_span(where);
-  try {
+  if (has_place()) return f();
+  return Writer::at(span_of(where), [&]() -> decltype(auto) {
     check_stack();
     return f();
-  } catch (const PlacedError&) {
-    throw;
-  } catch (const Error& error) {
-    fail(error, where);
-  }
+  });
 }
 
-/// The dtype that a literal has on its own: that of the dialect if it fits, else i64 or u64.
+/// The dtype that a literal has on its own, in the current trace or in a kernel.
 DType literal_dtype(const detail::Handle& literal);
 
-/// Broadcasts to one shape as NumPy does; a user error that names both shapes, and `what` was to be done with them.
-ir::Shape common_shape(const ir::Shape& a, const ir::Shape& b, std::string_view what = {});
-ir::Value broadcast(ir::Builder& b, ir::Value v, const ir::Shape& shape);
-
 ir::Shape shape_of(const Dims& dims);
-/// 0 <= result < rank; negative axes count from the last.
-int check_axis(std::string_view what, const ir::Shape& shape, int axis);
+
+// --- values in, values out
+
+/// Sizes and axes as operations take them. They are checked when the operation is called.
+struct Numbers {
+  const Dims& dims;
+  operator ir::Shape() const { return shape_of(dims); }
+  operator std::span<const int64_t>() const { return {dims.data(), static_cast<size_t>(dims.rank())}; }
+};
+
+template <class A>
+decltype(auto) as_argument(const Trace& trace, const A& a) {
+  if constexpr (std::derived_from<A, Value>) return trace.term(a);
+  else if constexpr (std::same_as<A, Operand>) return trace.term(a.value);
+  else if constexpr (std::derived_from<A, tl::Pointer>) return trace.term(a.raw());
+  else if constexpr (std::same_as<A, Dims>) return Numbers{a};
+  else return (a);
+}
+
+inline Value as_value(Trace& trace, const Term& t) { return trace.wrap(t); }
+template <class T>
+std::pair<Value, Value> as_value(Trace& trace, const std::pair<T, T>& terms) {
+  return {trace.wrap(terms.first), trace.wrap(terms.second)};
+}
+template <class T, size_t N>
+std::array<Value, N> as_value(Trace& trace, const std::array<T, N>& terms) {
+  std::array<Value, N> values;
+  for (size_t k = 0; k < N; ++k) values[k] = trace.wrap(terms[k]);
+  return values;
+}
+inline detail::Values as_value(Trace& trace, const std::vector<ir::Value>& nodes) {
+  detail::Values values;
+  for (ir::Value v : nodes) values.push_back(trace.wrap(v));
+  return values;
+}
+
+/// Calls an operation of front/lang at `where`: values, operands and pointers go in as terms, other arguments as they are; its
+/// terms and nodes come out as values.
+template <class Operation, class... A>
+auto write(const std::source_location& where, Operation&& operation, const A&... args) {
+  Trace& trace = Trace::current();
+  auto call = [&] { return operation(static_cast<Writer&>(trace), as_argument(trace, args)...); };
+  return trace.at(where, [&] {
+    if constexpr (std::is_void_v<decltype(call())>) call();
+    else return as_value(trace, call());
+  });
+}
 
 /// The parameter that a pointer comes from by additions and index maps, or an invalid value.
 ir::Value root_of(const ir::Function& f, ir::Value pointer);

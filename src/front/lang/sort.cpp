@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile language's sort and histogram.
-//
 // Elements are sorted as integer keys of the same order, by a bitonic network whose exchanges all put the smaller key at the
 // lower index: so what would lie beyond the end of the axis may be left out, and its length need not be a power of two.
+#include "front/lang/sort.h"
+
 #include <bit>
 
-#include "front/trace/shape.h"
-#include "front/trace/trace.h"
-#include "ir/semantics.h"
+#include "front/lang/shape.h"
 
-namespace strider {
-inline namespace v0 {
+namespace strider::front {
 
-using front::Trace;
 using ir::Builder;
 using ir::Op;
 
@@ -51,7 +47,7 @@ ir::Value value_of(Builder& b, ir::Value key, DType dtype) {
 class Network {
  public:
   Network(Builder& b, const ir::Shape& shape, int axis)
-      : b_(b), shape_(shape), axis_(axis), index_(front::numbers_along(b, shape, axis)) {}
+      : b_(b), shape_(shape), axis_(axis), index_(numbers_along(b, shape, axis)) {}
 
   ir::Value sort(ir::Value keys) {
     const int levels = std::bit_width(static_cast<uint64_t>(shape_[axis_] - 1));
@@ -95,7 +91,7 @@ class Network {
 
 ir::Value sorted(Builder& b, std::string_view what, ir::Value v, int axis, bool descending) {
   const ir::Type type = b.type(v);
-  const int at = front::check_axis(what, type.shape, axis);
+  const int at = check_axis(what, type.shape, axis);
   if (type.shape[at] > kMostSorted)
     user_error("{}: {} elements along axis {} of a tile of shape {}, at most {} are possible", what, type.shape[at], at,
                to_string(type.shape), kMostSorted);
@@ -105,47 +101,34 @@ ir::Value sorted(Builder& b, std::string_view what, ir::Value v, int axis, bool 
 
 }  // namespace
 
-namespace tl {
+ir::Value sort(Writer& w, const Term& x, int axis, bool descending) { return sorted(w.b, "sort", w.node(x), axis, descending); }
 
-Value sort(const Operand& x, int axis, bool descending) {
-  Trace& trace = Trace::current();
-  return trace.at(x.where, [&] { return trace.wrap(sorted(trace.b, "sort", trace.node(x.value), axis, descending)); });
+ir::Value topk(Writer& w, const Term& x, int64_t k, int axis) {
+  ir::Value v = sorted(w.b, "topk", w.node(x), axis, true);
+  ir::Shape shape = w.type(v).shape;
+  const int at = check_axis("topk", shape, axis);
+  if (k < 1 || k > shape[at]) user_error("topk: {} elements of axis {} of a tile of shape {}", k, at, to_string(shape));
+  shape[at] = k;
+  return w.b.gather(v, numbers_along(w.b, shape, at), at);
 }
 
-Value topk(const Operand& x, int64_t k, int axis) {
-  Trace& trace = Trace::current();
-  return trace.at(x.where, [&] {
-    ir::Value v = sorted(trace.b, "topk", trace.node(x.value), axis, true);
-    ir::Shape shape = trace.b.type(v).shape;
-    const int at = front::check_axis("topk", shape, axis);
-    if (k < 1 || k > shape[at]) user_error("topk: {} elements of axis {} of a tile of shape {}", k, at, to_string(shape));
-    shape[at] = k;
-    return trace.wrap(trace.b.gather(v, front::numbers_along(trace.b, shape, at), at));
-  });
+ir::Value histogram(Writer& w, const Term& x, int64_t bins, const Term& mask) {
+  Builder& b = w.b;
+  ir::Value v = w.node(x);
+  const ir::Type type = b.type(v);
+  if (!is_int(type.dtype) || type.is_pointer()) user_error("histogram: the tile is {}, expected integers", to_string(type));
+  if (bins < 1 || bins > kMostBins) user_error("histogram: {} bins, expected 1 to {}", bins, kMostBins);
+  ir::Value index = index_below(b, v, bins);
+  if (!mask.is_empty()) {
+    ir::Value m = w.node(mask);
+    if (b.type(m).dtype != DType::Bool) user_error("histogram: the mask is {}, expected bool", to_string(b.type(m)));
+    if (!broadcasts_to(b.type(m).shape, type.shape))
+      user_error("histogram: the mask has shape {}, the tile {}: a mask broadcasts to its tile", to_string(b.type(m).shape),
+                 to_string(type.shape));
+    index = b.where(broadcast(b, m, type.shape), index, b.constant_int(b.type(index), -1));
+  }
+  if (b.type(index).is_scalar()) index = b.broadcast(index, {1});
+  return b.histogram(index, bins);
 }
 
-Value histogram(const Operand& x, int64_t bins, const Value& mask) {
-  Trace& trace = Trace::current();
-  return trace.at(x.where, [&] {
-    ir::Builder& b = trace.b;
-    ir::Value v = trace.node(x.value);
-    const ir::Type type = b.type(v);
-    if (!is_int(type.dtype) || type.is_pointer()) user_error("histogram: the tile is {}, expected integers", to_string(type));
-    if (bins < 1 || bins > kMostBins) user_error("histogram: {} bins, expected 1 to {}", bins, kMostBins);
-    ir::Value index = front::index_below(b, v, bins);
-    if (!mask.is_empty()) {
-      ir::Value m = trace.node(mask);
-      if (b.type(m).dtype != DType::Bool) user_error("histogram: the mask is {}, expected bool", to_string(b.type(m)));
-      if (!front::broadcasts_to(b.type(m).shape, type.shape))
-        user_error("histogram: the mask has shape {}, the tile {}: a mask broadcasts to its tile", to_string(b.type(m).shape),
-                   to_string(type.shape));
-      index = b.where(front::broadcast(b, m, type.shape), index, b.constant_int(b.type(index), -1));
-    }
-    if (b.type(index).is_scalar()) index = b.broadcast(index, {1});
-    return trace.wrap(b.histogram(index, bins));
-  });
-}
-
-}  // namespace tl
-}  // namespace v0
-}  // namespace strider
+}  // namespace strider::front
