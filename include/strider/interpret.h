@@ -54,7 +54,8 @@ struct Fault {
 
 /// How a launch is interpreted. Faults are an Error that tells all of them, unless `faults` collects them.
 struct Interpretation {
-  std::vector<Fault>* faults = nullptr;  // faults are added here, and the launch ends as if there were none
+  /// Faults are added here, and the launch ends as if there were none. For a prepared call, that of the scope in which it runs counts.
+  std::vector<Fault>* faults = nullptr;
   /// Lint: report a lane that a load without `other` masked off where its value reaches a store, an atomic, a reduction, an address
   /// or a condition. `where` with a clean condition cleans it.
   bool masked_lanes = false;
@@ -69,7 +70,8 @@ struct Interpretation {
   bool has_lints() const { return masked_lanes || overflow || elementwise; }
 };
 
-/// Interprets all launches of kernels and operators that this thread makes while it lives; the innermost one counts.
+/// Interprets all launches of kernels and operators that this thread makes while it lives; the innermost one counts. They may end
+/// in any order.
 class Interpreted {
  public:
   STRIDER_API explicit Interpreted(const Interpretation& how = {});
@@ -77,12 +79,10 @@ class Interpreted {
   Interpreted(const Interpreted&) = delete;
   Interpreted& operator=(const Interpreted&) = delete;
 
-  const Interpretation& how() const { return how_; }
-  const Interpreted* outer() const { return outer_; }
+  struct Entry;
 
  private:
-  Interpretation how_;
-  const Interpreted* outer_;
+  Entry* entry_;
 };
 
 }  // namespace v0

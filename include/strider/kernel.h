@@ -20,8 +20,10 @@
 #include <vector>
 
 #include <strider/argument.h>
+#include <strider/callable.h>
 #include <strider/interpret.h>
 #include <strider/prepared.h>
+#include <strider/stream.h>
 #include <strider/taps.h>
 #include <strider/tile.h>
 
@@ -104,13 +106,6 @@ auto signature() {
   }
 }
 
-/// Function pointers and std::function may hold nothing.
-template <class F>
-bool has_body(const F& f) {
-  if constexpr (std::is_pointer_v<F> || requires { f.target_type(); }) return static_cast<bool>(f);
-  else return true;
-}
-
 }  // namespace detail
 
 /// The constants of a launch, for grids that depend on them: `constants["BLOCK"]`.
@@ -179,6 +174,12 @@ class Kernel::Launcher {
     other.taps_ = &taps;
     return other;
   }
+  /// The same launch on a stream of the tensors' device: strider/stream.h.
+  Launcher on(const Stream& stream) const {
+    Launcher launcher(*this);
+    launcher.stream_ = stream;
+    return launcher;
+  }
   /// The same launch in the interpreter, which checks every access: strider/interpret.h. User errors: a tensor is not on the CPU,
   /// and what the interpreter finds.
   Launcher interpreted(const Interpretation& how = {}) const {
@@ -221,8 +222,10 @@ class Kernel::Launcher {
     return list.first(count);
   }
   void launch(std::span<const Argument> arguments) const {
-    if (!how_) return kernel_.launch(grid_, arguments, taps_);
-    Interpreted scope(*how_);
+    std::optional<Interpreted> interpreted;
+    std::optional<StreamScope> scope;
+    if (how_) interpreted.emplace(*how_);
+    if (stream_) scope.emplace(*stream_);
     kernel_.launch(grid_, arguments, taps_);
   }
   PreparedCall prepare_all(std::span<const Argument> arguments) const {
@@ -231,10 +234,11 @@ class Kernel::Launcher {
     return kernel_.prepare(grid_, arguments);
   }
 
-  const Kernel& kernel_;
+  Kernel kernel_;  // a launcher may outlive the object that it came from
   LaunchGrid grid_;
   Taps* taps_ = nullptr;
   std::optional<Interpretation> how_;
+  std::optional<Stream> stream_;
 };
 
 inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*this, std::move(grid)}; }
@@ -242,12 +246,14 @@ inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*thi
 /// A kernel from a C++ function or lambda whose parameters say what it takes. A user error if it is a null pointer.
 template <class F>
 Kernel kernel(std::string_view name, F f, const KernelOptions& options = {}) {
-  auto signature = detail::signature<F>();
-  detail::KernelDecl decl{std::string(name), signature.declare(), {}};
-  if (detail::has_body(f)) decl.body = [f, signature](std::span<const Value> values) { signature.call(f, values); };
-  for (size_t k = 0; k < decl.params.size() && k < options.names.size(); ++k)
-    if (!options.names[k].empty()) decl.params[k].name = options.names[k];
-  return Kernel(std::move(decl));
+  return detail::out_of_memory_is_an_error([&] {
+    auto signature = detail::signature<F>();
+    detail::KernelDecl decl{std::string(name), signature.declare(), {}};
+    if (detail::has_body(f)) decl.body = [f, signature](std::span<const Value> values) { signature.call(f, values); };
+    for (size_t k = 0; k < decl.params.size() && k < options.names.size(); ++k)
+      if (!options.names[k].empty()) decl.params[k].name = options.names[k];
+    return Kernel(std::move(decl));
+  });
 }
 
 }  // namespace v0

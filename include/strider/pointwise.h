@@ -25,9 +25,11 @@
 #include <vector>
 
 #include <strider/argument.h>
+#include <strider/callable.h>
 #include <strider/interpret.h>
 #include <strider/prepared.h>
 #include <strider/schema.h>
+#include <strider/stream.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 
@@ -138,9 +140,17 @@ class Pointwise {
   /// `op.interpreted(how)(arguments...)`: the same call in the interpreter, which checks every access: strider/interpret.h. User
   /// errors: a tensor is not on the CPU, and what the interpreter finds.
   auto interpreted(const Interpretation& how = {}) const {
-    return [this, how](const auto&... arguments) {
+    return [op = *this, how](const auto&... arguments) {
       Interpreted scope(how);
-      return (*this)(arguments...);
+      return op(arguments...);
+    };
+  }
+
+  /// `op.on(stream)(arguments...)`: the same call on a stream of the tensors' device: strider/stream.h.
+  auto on(const Stream& stream) const {
+    return [op = *this, stream](const auto&... arguments) {
+      StreamScope scope(stream);
+      return op(arguments...);
     };
   }
 
@@ -199,6 +209,7 @@ class Pointwise {
     else return std::array<Tensor, kOutputs>{std::move(results[I])...};
   }
   static std::function<detail::Values(std::span<const Value>)> body(F f) {
+    if (!detail::has_body(f)) return {};
     return [f](std::span<const Value> values) {
       return detail::values_of(
           [&] { return detail::call_with_values(f, values, std::make_index_sequence<kArguments>()); });
@@ -209,10 +220,10 @@ class Pointwise {
   detail::Operator operator_;
 };
 
-/// An operator from a lambda on values, which also runs on plain numbers.
+/// An operator from a lambda on values, which also runs on plain numbers. A user error if it is a null pointer.
 template <class F>
 Pointwise<F> pointwise(std::string_view name, F f, const Schema& schema = {}) {
-  return Pointwise<F>(name, std::move(f), schema);
+  return detail::out_of_memory_is_an_error([&] { return Pointwise<F>(name, std::move(f), schema); });
 }
 
 }  // namespace v0

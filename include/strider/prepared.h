@@ -18,6 +18,7 @@
 
 #include <strider/argument.h>
 #include <strider/export.h>
+#include <strider/stream.h>
 #include <strider/tensor.h>
 
 namespace strider {
@@ -33,9 +34,13 @@ struct PreparedParts;
 class PreparedCall {
  public:
   explicit PreparedCall(detail::PreparedParts&& parts);
+  PreparedCall(const PreparedCall&) = default;  // moving copies: there is no empty call
+  PreparedCall& operator=(const PreparedCall&) = default;
 
-  /// Launches it. Nothing is checked, planned or looked up again, and no memory is allocated. Throws driver errors.
+  /// Launches it on the stream that is current now, or on another one of the device. Nothing is checked, planned or looked up again,
+  /// and on a stream that was used before no memory is allocated. Throws driver errors.
   STRIDER_API void operator()() const;
+  STRIDER_API void operator()(const Stream& stream) const;
 
   /// Another value for the number that is parameter `argument` (from 0 on) of the operator or kernel. User errors: it is no
   /// number; the value does not fit its dtype; the value would need other code: a float for an integer, or, for a kernel's

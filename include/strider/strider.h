@@ -17,6 +17,7 @@
 #include <strider/schema.h>
 #include <strider/std_guard.h>
 #include <strider/stats.h>
+#include <strider/stream.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
 #include <strider/value.h>

@@ -23,6 +23,7 @@
 #include <strider/dims.h>
 #include <strider/dtype.h>
 #include <strider/export.h>
+#include <strider/stream.h>
 
 namespace strider {
 
@@ -167,6 +168,10 @@ class STRIDER_API Tensor : public TensorView {
   Tensor as_strided(const Dims& shape, const Dims& strides, int64_t offset = 0) const;
   /// In elements from the start of the memory.
   int64_t offset() const;
+
+  /// Work on that stream uses the memory, by code that Strider does not know: the memory is not handed out again before it is done.
+  /// Calls of operators and kernels say so themselves. On devices without streams, and for memory of no tensor's: nothing.
+  void used_on(const Stream& stream) const;
 
   /// As in TensorView; but where nothing changes, this tensor itself.
   Tensor to(DType dtype) const;

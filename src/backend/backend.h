@@ -36,11 +36,17 @@ struct Binary {
 
 using Grid = std::array<int64_t, 3>;
 
+/// A queue of a device, whose work is done in order: the driver's own handle. Null is the default stream, which is every device's
+/// and lives as long as the process.
+using StreamHandle = void*;
+/// A moment in a stream's work. Null has passed.
+using EventHandle = void*;
+
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// Runs grid[0] * grid[1] * grid[2] programs. Synchronous on CPUs; in order on the device's queue on GPUs.
-  virtual void launch(const Grid& grid, std::span<const uint64_t> args) = 0;
+  /// Runs grid[0] * grid[1] * grid[2] programs. Synchronous on devices without queues; in the order of `stream` on others.
+  virtual void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle stream = nullptr) = 0;
 };
 
 class Compiler {
@@ -66,15 +72,38 @@ class Device {
 
   virtual void* allocate(int64_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  /// Copies between host and device; both sides are done when it returns. On the CPU a plain copy.
-  virtual void copy_in(void* device, const void* host, int64_t bytes) = 0;
-  virtual void copy_out(void* host, const void* device, int64_t bytes) = 0;
-  virtual void fill_zero(void* device, int64_t bytes) = 0;
-  /// Returns when all launches so far are done; throws the first error of any of them.
+  /// Copies between host and device after what is on the stream; both sides are done when it returns. On the CPU a plain copy.
+  virtual void copy_in(void* device, const void* host, int64_t bytes, StreamHandle stream = nullptr) = 0;
+  virtual void copy_out(void* host, const void* device, int64_t bytes, StreamHandle stream = nullptr) = 0;
+  /// In the order of the stream.
+  virtual void fill_zero(void* device, int64_t bytes, StreamHandle stream = nullptr) = 0;
+  /// Returns when all that was put on any stream so far is done; throws the first error of any of it.
   virtual void synchronize() = 0;
-  /// Seconds from the start of what `work` launches here to its end, the device being idle before; by the device's own clock where
-  /// it has one.
-  virtual double time(const std::function<void()>& work);
+  /// Seconds from the start of what `work` puts on the stream to its end, the device being idle before; by the device's own clock
+  /// where it has one.
+  virtual double time(const std::function<void()>& work, StreamHandle stream = nullptr);
+
+  // Streams and events. A device without queues does everything at once: its only stream is the default one, and all events have
+  // passed. What is written here is for such a device.
+
+  virtual bool has_streams() const { return false; }
+  /// A stream that waits for no other one.
+  virtual StreamHandle make_stream() { return nullptr; }
+  /// What is on it is still done.
+  virtual void end_stream(StreamHandle) noexcept {}
+  /// A user error unless this handle of the driver may be a stream of the device. One of the default stream's names becomes null.
+  virtual StreamHandle adopt_stream(void* native);
+  virtual void synchronize_stream(StreamHandle) { synchronize(); }
+  virtual bool is_idle(StreamHandle) { return true; }
+
+  /// A new event: the moment when what is on the stream now is done.
+  virtual EventHandle record(StreamHandle) { return nullptr; }
+  virtual void end_event(EventHandle) noexcept {}
+  virtual bool has_passed(EventHandle) { return true; }
+  /// What is put on the stream from now on is done after the event; the caller does not wait.
+  virtual void wait(StreamHandle, EventHandle) {}
+  /// The caller waits.
+  virtual void synchronize_event(EventHandle) {}
 };
 
 /// The tensor behind a pointer argument of an interpreted launch.

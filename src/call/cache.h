@@ -101,13 +101,14 @@ class Cache {
     changed_.notify_all();
   }
 
+  /// All that may fail comes first: readers see the entry when it is kept.
   T& add(std::string_view key, std::unique_ptr<T> value) {
     auto entry = std::make_unique<Entry>(Entry{XXH3_64bits(key.data(), key.size()), std::string(key), std::move(value)});
     if (2 * (entries_.size() + 1) > tables_.back()->mask + 1) grow();
-    put(*tables_.back(), entry.get());
-    latest_.store(entry.get(), std::memory_order_release);
-    entries_.push_back(std::move(entry));
-    return *entries_.back()->value;
+    Entry* kept = entries_.emplace_back(std::move(entry)).get();
+    put(*tables_.back(), kept);
+    latest_.store(kept, std::memory_order_release);
+    return *kept->value;
   }
 
   static void put(Table& table, Entry* entry) {
@@ -119,8 +120,7 @@ class Cache {
   void grow() {
     auto larger = std::make_unique<Table>(tables_.empty() ? 16 : 2 * (tables_.back()->mask + 1));
     for (const auto& entry : entries_) put(*larger, entry.get());
-    table_.store(larger.get(), std::memory_order_release);
-    tables_.push_back(std::move(larger));
+    table_.store(tables_.emplace_back(std::move(larger)).get(), std::memory_order_release);
   }
 
   std::atomic<Table*> table_{nullptr};

@@ -38,9 +38,9 @@ std::string lane_text(const ir::Shape& shape, int64_t lane) {
   return fmt::format(", lane ({})", fmt::join(index, ", "));
 }
 
-Tensor zeros_on(Device& device, const Dims& shape, DType dtype) {
+Tensor zeros_on(Device& device, const Dims& shape, DType dtype, StreamHandle stream) {
   Tensor tensor = empty_on(device, shape, contiguous_strides(shape), dtype);
-  device.fill_zero(tensor.data(), tensor.elements() * size_of(dtype));
+  device.fill_zero(tensor.data(), tensor.elements() * size_of(dtype), stream);
   return tensor;
 }
 
@@ -60,19 +60,20 @@ std::string values_text(const ir::Type& type, const int64_t* words) {
 }  // namespace
 
 std::vector<std::pair<std::string, Tensor>> EffectsExecutable::launch_and_tap(const Grid& grid, int axes,
-                                                                              std::span<const uint64_t> args) {
+                                                                              std::span<const uint64_t> args,
+                                                                              StreamHandle stream) {
   std::vector<uint64_t> slots(args.begin(), args.end());
   std::vector<Tensor> memory;
   std::vector<std::pair<std::string, Tensor>> taps;
   for (int which : effects_.hidden) {
     if (which == Effects::kRecords) {
       int64_t words = RecordLayout::kPrints + (effects_.prints() ? RecordLayout::kPrintWords : 0);
-      memory.push_back(zeros_on(device_, {words}, DType::I64));
+      memory.push_back(zeros_on(device_, {words}, DType::I64, stream));
     } else {
       const front::TapPoint& tap = effects_.taps[static_cast<size_t>(which)];
       std::vector<int64_t> shape(grid.begin(), grid.begin() + axes);
       shape.insert(shape.end(), tap.type.shape.dims().begin(), tap.type.shape.dims().end());
-      memory.push_back(zeros_on(device_, shape, tap.type.dtype));
+      memory.push_back(zeros_on(device_, shape, tap.type.dtype, stream));
       taps.emplace_back(tap.name, memory.back());
     }
     slots.push_back(reinterpret_cast<uint64_t>(memory.back().data()));
@@ -80,27 +81,27 @@ std::vector<std::pair<std::string, Tensor>> EffectsExecutable::launch_and_tap(co
   std::string faults, failures;
   std::exception_ptr thrown;
   try {
-    launch_(grid, slots, memory);
-    device_.synchronize();
+    launch_(grid, slots, memory, stream);
+    device_.synchronize_stream(stream);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::User) throw;  // of a device that does not answer, nothing can be read
     faults = std::string("\n") + error.what();
     thrown = std::current_exception();
   }
   for (size_t k = 0; k < memory.size(); ++k)
-    if (effects_.hidden[k] == Effects::kRecords) failures = read_records(grid, memory[k]);
+    if (effects_.hidden[k] == Effects::kRecords) failures = read_records(grid, memory[k], stream);
   if (!failures.empty()) user_error("{}{}", failures, faults);
   if (thrown) std::rethrow_exception(thrown);
   return taps;
 }
 
 /// Prints; gives what is to be said of failed assertions.
-std::string EffectsExecutable::read_records(const Grid& grid, const Tensor& records) const {
+std::string EffectsExecutable::read_records(const Grid& grid, const Tensor& records, StreamHandle stream) const {
   std::vector<int64_t> words(RecordLayout::kPrints);
-  device_.copy_out(words.data(), records.data(), RecordLayout::kPrints * 8);
+  device_.copy_out(words.data(), records.data(), RecordLayout::kPrints * 8, stream);
   if (int64_t used = std::min(words[RecordLayout::kCursor], RecordLayout::kPrintWords); used > 0) {
     words.resize(static_cast<size_t>(RecordLayout::kPrints + used));
-    device_.copy_out(words.data(), records.data(), static_cast<int64_t>(words.size()) * 8);
+    device_.copy_out(words.data(), records.data(), static_cast<int64_t>(words.size()) * 8, stream);
     std::string text = prints(grid, words);
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);

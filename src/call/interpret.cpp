@@ -5,6 +5,8 @@
 
 #include "base/deep_stack.h"
 #include "base/error.h"
+#include "base/out_of_memory.h"
+#include "base/scopes.h"
 #include "base/settings.h"
 #include "front/trace/trace.h"
 #include "pass/pipeline.h"
@@ -13,8 +15,6 @@
 
 namespace strider {
 namespace {
-
-thread_local const Interpreted* innermost = nullptr;
 
 struct LintName {
   std::string_view name;
@@ -36,8 +36,15 @@ void switch_on(std::string_view name, Interpretation* how) {
 
 inline namespace v0 {
 
-Interpreted::Interpreted(const Interpretation& how) : how_(how), outer_(innermost) { innermost = this; }
-Interpreted::~Interpreted() { innermost = outer_; }
+struct Interpreted::Entry : ScopeEntry {
+  explicit Entry(const Interpretation& h) : how(h) {}
+  Interpretation how;
+};
+
+static constinit thread_local ScopeStack<Interpreted::Entry> scopes;
+
+Interpreted::Interpreted(const Interpretation& how) : entry_(out_of_memory_is_an_error([&] { return scopes.begin(new Entry(how)); })) {}
+Interpreted::~Interpreted() { scopes.end(entry_); }
 
 std::string_view name_of(FaultKind kind) {
   constexpr std::string_view kNames[] = {"out of bounds",     "race",   "uninitialised", "divergent barrier",
@@ -61,7 +68,7 @@ std::optional<Interpretation> interpretation_from(const char* backend, const cha
 }
 
 const Interpretation* interpretation() {
-  if (innermost) return &innermost->how();
+  if (const Interpreted::Entry* scope = scopes.innermost()) return &scope->how;
   static const std::optional<Interpretation> settings = interpretation_from(setting("STRIDER_BACKEND"), setting("STRIDER_LINTS"));
   return settings ? &*settings : nullptr;
 }
@@ -82,10 +89,11 @@ void check_interpretable(const Device& device) {
   if (!is_host(device)) user_error("its tensors are on {}: the interpreter runs on tensors of the CPU", device.name());
 }
 
-void InterpretedLaunch::launch(const Grid& grid, std::span<const uint64_t> args) {
+void InterpretedLaunch::launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle) {
   std::vector<Fault> faults = interpret(what_, program_, grid, args, tensors_, how_);
-  if (how_.faults) {
-    how_.faults->insert(how_.faults->end(), std::make_move_iterator(faults.begin()), std::make_move_iterator(faults.end()));
+  const Interpretation* now = interpretation();  // a prepared call may outlive the list that it was prepared with
+  if (now && now->faults) {
+    now->faults->insert(now->faults->end(), std::make_move_iterator(faults.begin()), std::make_move_iterator(faults.end()));
   } else if (!faults.empty()) {
     std::string text;
     for (const Fault& f : faults) text += (text.empty() ? "" : "\n") + f.text;

@@ -36,7 +36,7 @@ class InterpretedLaunch final : public Executable {
  public:
   InterpretedLaunch(std::string what, const ir::Function& program, std::vector<TensorArgument> tensors, const Interpretation& how)
       : what_(std::move(what)), program_(program), tensors_(std::move(tensors)), how_(how) {}
-  void launch(const Grid& grid, std::span<const uint64_t> args) override;
+  void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle = nullptr) override;
 
  private:
   std::string what_;

@@ -15,6 +15,7 @@
 #include "call/compile.h"
 #include "call/effects.h"
 #include "call/interpret.h"
+#include "call/launch_stream.h"
 #include "call/naming.h"
 #include "tensor/number.h"
 #include "call/prepared.h"
@@ -281,7 +282,9 @@ struct Kernel::Impl {
     auto code = compile(traced.program, binding.device());
     if (traced.effects.hidden.empty() && !request.any) return code;
     auto launch = [code = std::shared_ptr(std::move(code))](const Grid& grid, std::span<const uint64_t> slots,
-                                                            std::span<const Tensor>) { code->launch(grid, slots); };
+                                                            std::span<const Tensor>, StreamHandle stream) {
+      code->launch(grid, slots, stream);
+    };
     return std::make_unique<EffectsExecutable>(decl.name, std::move(traced.effects), binding.device(), launch);
   }
 
@@ -305,7 +308,7 @@ struct Kernel::Impl {
     if (kernel.effects.hidden.empty() && !request.any)
       return std::make_shared<InterpretedLaunch>("kernel", kernel.program, binding.tensors(), how);
     auto launch = [&program = kernel.program, given = binding.tensors(), visible = binding.slots().size(), how](
-                      const Grid& grid, std::span<const uint64_t> slots, std::span<const Tensor> hidden) {
+                      const Grid& grid, std::span<const uint64_t> slots, std::span<const Tensor> hidden, StreamHandle) {
       std::vector<TensorArgument> tensors = given;
       for (size_t k = 0; k < hidden.size(); ++k)
         tensors.push_back(tensor_argument(visible + k, hidden[k].data(), hidden[k].dtype(), hidden[k].shape(), hidden[k].strides()));
@@ -330,13 +333,14 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments,
     Grid size = checked_grid(sizes);
     const Interpretation* how = interpretation();
     if (!taps && how) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
-    if (!taps) return impl_->kernel(binding).launch(size, binding.slots());
+    const StreamHandle stream = launch_stream(binding.device(), arguments);
+    if (!taps) return impl_->kernel(binding).launch(size, binding.slots(), stream);
     taps->values_.clear();
     const front::TapRequest request{true, taps->wanted_};
     auto interpreted = how ? impl_->interpreted(binding, *how, request) : nullptr;
     auto& executable = static_cast<EffectsExecutable&>(interpreted ? *interpreted : impl_->kernel(binding, request));
     executable.check_taps(taps->wanted_);
-    taps->values_ = executable.launch_and_tap(size, sizes.rank(), binding.slots());
+    taps->values_ = executable.launch_and_tap(size, sizes.rank(), binding.slots(), stream);
   });
 }
 
@@ -346,7 +350,7 @@ PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> a
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)));
     detail::PreparedParts parts;
-    parts.what = "kernel", parts.name = impl_->decl.name, parts.grid = size;
+    parts.what = "kernel", parts.name = impl_->decl.name, parts.grid = size, parts.device = &binding.device();
     parts.slots.assign(binding.slots().begin(), binding.slots().end());
     parts.numbers = binding.numbers();
     parts.tensors = detail::owning_tensors(arguments, Argument::Tensor);

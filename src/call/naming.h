@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/out_of_memory.h"
 #include "front/trace/trace.h"
 
 namespace strider {
@@ -12,13 +13,17 @@ namespace strider {
 /// Runs `f`; puts "kernel NAME: " before its errors, other than those of the traced body, which have it already.
 template <class F>
 decltype(auto) naming(std::string_view what, const std::string& name, F&& f) {
-  try {
-    return f();
-  } catch (const front::PlacedError&) {
-    throw;
-  } catch (const Error& error) {
-    throw front::PlacedError(error.kind(), fmt::format("{} {}: {}", what, name, error.what()));
-  }
+  return out_of_memory_is_an_error([&]() -> decltype(auto) {
+    try {
+      return f();
+    } catch (const front::PlacedError&) {
+      throw;
+    } catch (const Error& error) {
+      throw front::PlacedError(error.kind(), fmt::format("{} {}: {}", what, name, error.what()));
+    } catch (const std::bad_alloc&) {
+      throw front::PlacedError(ErrorKind::Driver, fmt::format("{} {}: there is not enough memory", what, name));
+    }
+  });
 }
 
 }  // namespace strider

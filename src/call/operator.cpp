@@ -12,6 +12,7 @@
 #include "call/generate.h"
 #include "call/inspect.h"
 #include "call/interpret.h"
+#include "call/launch_stream.h"
 #include "call/naming.h"
 #include "tensor/number.h"
 #include "call/prepared.h"
@@ -226,7 +227,10 @@ struct Operator::Impl {
   Cache<ir::Function> programs;  // to interpret, by typing, key and whether it runs as written
 
   explicit Impl(OperatorDecl d) : decl(std::move(d)) {
-    naming("operator", decl.name, [&] { planner::check_schema(decl.schema, decl.arguments, decl.outputs); });
+    naming("operator", decl.name, [&] {
+      if (!decl.body) user_error("its body is a null pointer, expected a function");
+      planner::check_schema(decl.schema, decl.arguments, decl.outputs);
+    });
   }
 
   const Typing& typing(const Call& call) {
@@ -296,7 +300,7 @@ std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
     size_t count = planner::write_arguments(plan, call.scalars(), slots);
     const Interpretation* how = interpretation();
     if (how) impl_->interpreted(call, typing, plan, *how)->launch({plan.programs, 1, 1}, {slots, count});
-    else impl_->kernel(typing, plan, call.device()).launch({plan.programs, 1, 1}, {slots, count});
+    else impl_->kernel(typing, plan, call.device()).launch({plan.programs, 1, 1}, {slots, count}, launch_stream(call.device(), arguments));
     return results;
   });
 }
@@ -307,7 +311,7 @@ PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
     const Typing& typing = impl_->typing(call);
     call.pass_numbers(typing);
     PreparedParts parts;
-    parts.what = "operator", parts.name = impl_->decl.name, parts.code = impl_;
+    parts.what = "operator", parts.name = impl_->decl.name, parts.code = impl_, parts.device = &call.device();
     if (call.has_outputs()) call.check_outputs(typing);
     parts.outputs = call.has_outputs() ? owning_tensors(arguments, Argument::Output) : call.allocate(typing);
     parts.tensors = owning_tensors(arguments, Argument::Tensor);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "call/launch_stream.h"
 #include "call/naming.h"
 #include "tensor/number.h"
 
@@ -61,7 +62,15 @@ PreparedCall::PreparedCall(detail::PreparedParts&& parts) {
 void PreparedCall::operator()() const {
   const detail::PreparedParts& p = shared_->parts;
   if (!p.executable) return;
-  naming(p.what, p.name, [&] { p.executable->launch(p.grid, slots_); });
+  naming(p.what, p.name, [&] {
+    launch_stream(*p.device, outputs_);
+    p.executable->launch(p.grid, slots_, launch_stream(*p.device, p.tensors));
+  });
+}
+
+void PreparedCall::operator()(const Stream& stream) const {
+  StreamScope scope(stream);
+  (*this)();
 }
 
 void PreparedCall::set(size_t number, const Argument& value) {

@@ -28,6 +28,7 @@ struct PreparedParts {
   std::string what, name;                // "operator", "add"
   std::shared_ptr<const void> code;      // keeps the executable
   Executable* executable = nullptr;      // null: there is nothing to launch
+  Device* device = nullptr;
   Grid grid{};
   std::vector<uint64_t> slots;
   std::vector<PreparedNumber> numbers;

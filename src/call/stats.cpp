@@ -2,6 +2,7 @@
 #include "call/stats.h"
 
 #include <bit>
+#include <utility>
 
 namespace strider {
 namespace {
@@ -21,15 +22,19 @@ constexpr struct {
 
 }  // namespace
 
-CounterPart::CounterPart() : index_(kShared) {
+unsigned CounterPart::claim() {
+  static thread_local Release release;
+  own_ = kShared;
   uint64_t free = free_parts.load(std::memory_order_relaxed);
   while (free != 0 && !free_parts.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire, std::memory_order_relaxed)) {
   }
-  if (free != 0) index_ = static_cast<unsigned>(std::countr_zero(free));
+  if (free != 0) own_ = static_cast<unsigned>(std::countr_zero(free));
+  return own_;
 }
 
-CounterPart::~CounterPart() {
-  if (index_ != kShared) free_parts.fetch_or(uint64_t{1} << index_, std::memory_order_release);
+CounterPart::Release::~Release() {
+  const unsigned part = std::exchange(own_, kShared);
+  if (part < kShared) free_parts.fetch_or(uint64_t{1} << part, std::memory_order_release);
 }
 
 Counters& counters() { return all; }

@@ -15,15 +15,18 @@ class CounterPart {
  public:
   static constexpr unsigned kOwned = 63, kShared = kOwned;
 
-  static unsigned own() {
-    thread_local const CounterPart part;
-    return part.index_;
-  }
+  static unsigned own() { return own_ == kNone ? claim() : own_; }
 
  private:
-  CounterPart();
-  ~CounterPart();
-  unsigned index_;
+  static constexpr unsigned kNone = ~0u;
+
+  /// Until this thread's thread_local objects end; what still counts then has the shared part.
+  static unsigned claim();
+  struct Release {
+    ~Release();
+  };
+
+  static inline constinit thread_local unsigned own_ = kNone;
 };
 
 /// A number that many threads add to without waiting for each other.

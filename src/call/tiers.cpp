@@ -29,8 +29,8 @@ struct Tiers {
 class TieredExecutable final : public Executable {
  public:
   explicit TieredExecutable(std::shared_ptr<Tiers> tiers) : tiers_(std::move(tiers)) {}
-  void launch(const Grid& grid, std::span<const uint64_t> args) override {
-    tiers_->current.load(std::memory_order_acquire)->launch(grid, args);
+  void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle stream) override {
+    tiers_->current.load(std::memory_order_acquire)->launch(grid, args, stream);
   }
 
  private:

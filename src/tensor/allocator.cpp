@@ -10,7 +10,6 @@
 #include <fstream>
 #include <memory>
 
-#include "backend/backend.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "tensor/storage.h"
@@ -56,18 +55,35 @@ void MemoryPool::count(int64_t bytes) {
   }
 }
 
-void* MemoryPool::allocate(int64_t bytes, int64_t* capacity) {
+void MemoryPool::Loan::add_use(const Home& stream) {
+  if (stream == home_) return;
+  for (const Use& use : uses_)
+    if (use.stream == stream) return;
+  uses_.push_back({stream});
+}
+
+MemoryPool::Loan MemoryPool::allocate(int64_t bytes, const Home& home) {
   bool is_kept = bytes >= least_ && limit_ > 0;
-  *capacity = is_kept ? size_class(bytes) : std::max<int64_t>(bytes, 1);
-  void* memory = is_kept ? take(*capacity, capacity) : nullptr;
-  if (memory) reuses_.fetch_add(1, std::memory_order_relaxed);
-  else memory = ask_device(*capacity);
-  count(*capacity);
-  if (is_host_ && is_kept) {
-    allow(memory, bytes);
-    forbid(static_cast<char*>(memory) + bytes, *capacity - bytes);
+  Loan loan;
+  if (is_kept && take(size_class(bytes), home, &loan)) {
+    reuses_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    int64_t capacity = is_kept ? size_class(bytes) : std::max<int64_t>(bytes, 1);
+    if (is_kept && capacity <= limit_) {
+      loan.block_.emplace_back();
+      Bins bins;
+      loan.bin_ = bins.extract(bins.emplace(Place(), loan.block_.begin()));
+    }
+    loan.home_ = home;
+    loan.memory_ = ask_device(capacity);
+    loan.bytes_ = capacity;
   }
-  return memory;
+  count(loan.bytes_);
+  if (is_host_ && is_kept) {
+    allow(loan.memory_, bytes);
+    forbid(static_cast<char*>(loan.memory_) + bytes, loan.bytes_ - bytes);
+  }
+  return loan;
 }
 
 void* MemoryPool::ask_device(int64_t bytes) {
@@ -79,61 +95,130 @@ void* MemoryPool::ask_device(int64_t bytes) {
   return device_.allocate(bytes);
 }
 
-void* MemoryPool::take(int64_t bytes, int64_t* capacity) {
+/// A block out of the store for `home`, whose it becomes.
+bool MemoryPool::take(int64_t bytes, const Home& home, Loan* loan) {
+  Home before;  // ends, if it does, when the lock is open
   std::lock_guard lock(mutex_);
-  auto bin = bins_.lower_bound(bytes);
-  if (bin == bins_.end() || bin->first > size_class(bytes + 1)) return nullptr;
-  Blocks::iterator block = bin->second.back();
-  void* memory = block->memory;
-  *capacity = block->bytes;
-  forget(block);
-  return memory;
-}
-
-/// Out of the bin and the list; gives the block after it.
-MemoryPool::Blocks::iterator MemoryPool::forget(Blocks::iterator block) {
-  auto bin = bins_.find(block->bytes);
-  std::erase(bin->second, block);
-  if (bin->second.empty()) bins_.erase(bin);
-  cached_ -= block->bytes;
-  return blocks_.erase(block);
-}
-
-/// Keeps a block, if it is worth it, and leaves in `gone` those that must make room.
-bool MemoryPool::keep(void* memory, int64_t bytes, Blocks* gone) {
-  if (bytes < least_ || bytes > limit_) return false;
-  std::lock_guard lock(mutex_);
-  blocks_.push_front({memory, bytes});
-  try {
-    bins_[bytes].push_back(blocks_.begin());
-  } catch (...) {
-    blocks_.pop_front();
-    throw;
-  }
-  cached_ += bytes;
-  while (cached_ > limit_) {
-    Blocks::iterator last = std::prev(blocks_.end());
-    gone->push_front(*last);
-    forget(last);
-  }
+  auto block = find_own(bytes, home.get());
+  if (block == blocks_.end()) block = find_of_others(bytes, home.get());
+  if (block == blocks_.end()) return false;
+  drop_events(*block);
+  before = std::move(block->home);
+  loan->memory_ = block->memory;
+  loan->bytes_ = block->bytes;
+  loan->home_ = home;
+  loan->bin_ = bins_.extract(block->bin);
+  loan->block_.splice(loan->block_.begin(), blocks_, block);
+  cached_ -= loan->bytes_;
   return true;
 }
 
-void MemoryPool::release(void* memory, int64_t capacity) noexcept {
-  in_use_.fetch_sub(capacity, std::memory_order_relaxed);
-  if (is_host_ && capacity >= least_) forbid(memory, capacity);
-  bool is_kept = false;
-  Blocks gone;
-  try {
-    is_kept = keep(memory, capacity, &gone);
-  } catch (const std::exception&) {
-    // No memory for the books: the block goes back to the device.
+/// The block of a stream that came back to it last, among the first few that no other stream still uses.
+MemoryPool::Blocks::iterator MemoryPool::find_own(int64_t bytes, detail::StreamState* home) {
+  int tries = 8;
+  const auto end = bins_.upper_bound({home, size_class(bytes + 1)});
+  for (auto bin = bins_.lower_bound({home, bytes}); bin != end;) {
+    const auto next = bins_.upper_bound(bin->first);
+    for (auto last = next; last != bin && tries > 0; --tries)
+      if (are_done((--last)->second->uses)) return last->second;
+    bin = next;
   }
-  if (!is_kept) gone.push_front({memory, capacity});
-  for (const Block& b : gone) {
+  return blocks_.end();
+}
+
+/// Of each other stream the block that came back to it first, which its work leaves first.
+MemoryPool::Blocks::iterator MemoryPool::find_of_others(int64_t bytes, detail::StreamState* home) {
+  for (auto bin = bins_.begin(); bin != bins_.end(); bin = bins_.upper_bound({bin->first.first, INT64_MAX})) {
+    detail::StreamState* theirs = bin->first.first;
+    if (theirs == home) continue;
+    const auto first = bins_.lower_bound({theirs, bytes});
+    if (first == bins_.end() || first->first > Place(theirs, size_class(bytes + 1))) continue;
+    if (is_left(*first->second) && are_done(first->second->uses)) return first->second;
+  }
+  return blocks_.end();
+}
+
+/// Blocks of the default stream get their event when another stream first asks for them: with one stream, none is needed.
+bool MemoryPool::is_left(Block& block) {
+  if (!block.has_left) {
+    block.left = device_.record(block.home ? block.home->handle : nullptr);
+    block.has_left = true;
+  }
+  return device_.has_passed(block.left);
+}
+
+bool MemoryPool::are_done(std::vector<Use>& uses) {
+  return std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return device_.has_passed(use.done); });
+}
+
+/// Records when the streams that used a block are done with it.
+void MemoryPool::mark(Loan& loan) {
+  Block& block = loan.block_.front();
+  for (Use& use : loan.uses_) use.done = device_.record(use.stream ? use.stream->handle : nullptr);
+  if (!loan.home_) return;
+  block.left = device_.record(loan.home_->handle);
+  block.has_left = true;
+}
+
+void MemoryPool::drop_events(Block& block) noexcept {
+  for (Use& use : block.uses) device_.end_event(use.done);
+  block.uses.clear();
+  device_.end_event(block.left);
+  block.left = nullptr;
+  block.has_left = false;
+}
+
+void MemoryPool::give_back(Blocks& blocks) noexcept {
+  for (Block& b : blocks) {
     if (is_host_) allow(b.memory, b.bytes);
+    try {
+      for (const Use& use : b.uses) device_.synchronize_event(use.done);
+      device_.synchronize_event(b.left);
+    } catch (const std::exception&) {
+      // A device that has failed uses nothing.
+    }
+    drop_events(b);
     device_.release(b.memory);
   }
+}
+
+void MemoryPool::release(Loan loan) noexcept {
+  in_use_.fetch_sub(loan.bytes_, std::memory_order_relaxed);
+  bool is_kept = !loan.block_.empty();
+  try {
+    if (is_kept) mark(loan);
+    else
+      for (const Use& use : loan.uses_) device_.synchronize_stream(use.stream ? use.stream->handle : nullptr);
+  } catch (const std::exception&) {
+    is_kept = false;  // the driver waits when it takes memory back
+  }
+  if (!is_kept) {
+    if (is_host_) allow(loan.memory_, loan.bytes_);
+    for (const Use& use : loan.uses_) device_.end_event(use.done);
+    return device_.release(loan.memory_);
+  }
+  if (is_host_) forbid(loan.memory_, loan.bytes_);
+  Blocks gone;
+  {
+    std::lock_guard lock(mutex_);
+    Block& block = loan.block_.front();
+    block.memory = loan.memory_;
+    block.bytes = loan.bytes_;
+    block.home = std::move(loan.home_);
+    block.uses = std::move(loan.uses_);
+    loan.bin_.key() = {block.home.get(), block.bytes};
+    loan.bin_.mapped() = loan.block_.begin();
+    block.bin = bins_.insert(std::move(loan.bin_));
+    blocks_.splice(blocks_.begin(), loan.block_);
+    cached_ += block.bytes;
+    while (cached_ > limit_) {
+      const auto last = std::prev(blocks_.end());
+      cached_ -= last->bytes;
+      bins_.erase(last->bin);
+      gone.splice(gone.begin(), blocks_, last);
+    }
+  }
+  give_back(gone);
 }
 
 int64_t MemoryPool::release_cache() noexcept {
@@ -145,11 +230,8 @@ int64_t MemoryPool::release_cache() noexcept {
     cached_ = 0;
   }
   int64_t bytes = 0;
-  for (const Block& b : gone) {
-    if (is_host_) allow(b.memory, b.bytes);
-    device_.release(b.memory);
-    bytes += b.bytes;
-  }
+  for (const Block& b : gone) bytes += b.bytes;
+  give_back(gone);
   return bytes;
 }
 
@@ -193,10 +275,10 @@ class Pools {
  public:
   MemoryPool& of(Device& device) {
     std::lock_guard lock(mutex_);
-    std::unique_ptr<MemoryPool>& pool = pools_[&device];
+    if (auto known = pools_.find(&device); known != pools_.end()) return *known->second;
     constexpr int64_t kHostLeast = 64 << 10;  // below, the C library reuses memory as well, and without a lock
-    if (!pool) pool = std::make_unique<MemoryPool>(device, configured_limit(), is_host(device) ? kHostLeast : 1);
-    return *pool;
+    auto pool = std::make_unique<MemoryPool>(device, configured_limit(), is_host(device) ? kHostLeast : 1);
+    return *pools_.emplace(&device, std::move(pool)).first->second;
   }
 
   int64_t release_caches() {

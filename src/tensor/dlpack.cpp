@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/out_of_memory.h"
 #include "tensor/shape.h"
 #include "tensor/storage.h"
 
@@ -80,7 +81,28 @@ DLDevice dlpack_of_device(const TensorView& tensor) {
   return d;
 }
 
+// ---- streams
+
+/// The stream of that number, which may be another thread's.
+Stream stream_of_dlpack(Device& device, int64_t number) {
+  const bool is_known = number == dlpack::kNoSync || number > 0;
+  if (!is_known || (number > dlpack::kLegacyStream && !device.has_streams()))
+    user_error("{} has no stream of number {} in DLPack", device.name(), number);
+  if (number <= dlpack::kLegacyStream) return Stream(device, nullptr);
+  auto handle = number == dlpack::kPerThreadStream ? reinterpret_cast<void*>(number)
+                                                   : device.adopt_stream(reinterpret_cast<void*>(number));
+  return Stream(device, std::make_shared<detail::StreamState>(device, handle, false));
+}
+
 // ---- in
+
+void* first_byte(const DLTensor& t) {
+  if (!t.data) return nullptr;
+  uintptr_t address = 0;
+  if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &address))
+    user_error("from_dlpack: the data at {} and the offset of {} bytes leave the address space", t.data, t.byte_offset);
+  return reinterpret_cast<void*>(address);
+}
 
 TensorView view_of(const DLTensor& t) {
   if (t.ndim < 0 || t.ndim > kMaxDims) user_error("from_dlpack: {} axes, expected 0 to {}", t.ndim, kMaxDims);
@@ -91,18 +113,20 @@ TensorView view_of(const DLTensor& t) {
   Dims shape(t.shape, rank);
   count_elements(shape, dtype);
   Dims strides = t.strides ? Dims(t.strides, rank) : contiguous_strides(shape);
-  void* data = t.data ? static_cast<char*>(t.data) + t.byte_offset : nullptr;
-  return TensorView(data, dtype, shape, strides, device);
+  return TensorView(first_byte(t), dtype, shape, strides, device);
 }
 
 /// A tensor that calls the deleter at its end. Nothing is taken over before all that can fail is done.
 template <class Managed>
-Tensor take_over(Managed* managed, bool read_only) {
+Tensor take_over(Managed* managed, bool read_only, int64_t stream) {
   TensorView view = view_of(managed->dl_tensor);
+  const Stream producer = stream_of_dlpack(view.device_object(), stream);
   if (read_only) view = view.read_only();
   std::span<char> bytes = bytes_of(view);
   void* begin = bytes.empty() ? view.data() : bytes.data();
-  auto storage = std::make_shared<Tensor::Storage>(begin, static_cast<int64_t>(bytes.size()), [managed] {
+  auto storage = std::make_shared<Tensor::Storage>(begin, static_cast<int64_t>(bytes.size()), producer, nullptr);
+  if (stream != dlpack::kNoSync) current_stream(view.device_object()).wait(producer);
+  storage->take_over([managed] {
     if (managed->deleter) managed->deleter(managed);
   });
   return Tensor(view, std::move(storage));
@@ -126,31 +150,46 @@ struct Export {
   Managed managed{};
 };
 
+template <class Managed>
+Managed* exported(const Tensor& tensor, int64_t stream) {
+  return out_of_memory_is_an_error([&] {
+    auto made = std::make_unique<Export<Managed>>(tensor);
+    const Stream consumer = stream_of_dlpack(tensor.device_object(), stream);
+    if (stream != dlpack::kNoSync) consumer.wait(current_stream(tensor.device_object()));
+    if (stream != dlpack::kNoSync && stream != dlpack::kPerThreadStream) tensor.used_on(consumer);
+    return &made.release()->managed;
+  });
+}
+
 }  // namespace
 
-Tensor from_dlpack(DLManagedTensorVersioned* managed) {
+Tensor from_dlpack(DLManagedTensorVersioned* managed, int64_t stream) {
   if (!managed) user_error("from_dlpack: the pointer is null");
   if (managed->version.major != dlpack::kMajor)
     unsupported_error("from_dlpack: version {}.{} of DLPack; version {} is known", managed->version.major, managed->version.minor,
                       dlpack::kMajor);
-  return take_over(managed, managed->flags & dlpack::kReadOnly);
+  return out_of_memory_is_an_error([&] { return take_over(managed, managed->flags & dlpack::kReadOnly, stream); });
 }
 
-Tensor from_dlpack(DLManagedTensor* managed) {
+Tensor from_dlpack(DLManagedTensor* managed, int64_t stream) {
   if (!managed) user_error("from_dlpack: the pointer is null");
-  return take_over(managed, false);
+  return out_of_memory_is_an_error([&] { return take_over(managed, false, stream); });
 }
 
-DLManagedTensorVersioned* to_dlpack(const Tensor& tensor) {
-  auto* made = new Export<DLManagedTensorVersioned>(tensor);
-  made->managed.version = {dlpack::kMajor, dlpack::kMinor};
-  made->managed.flags = tensor.is_read_only() ? dlpack::kReadOnly : 0;
-  return &made->managed;
+DLManagedTensorVersioned* to_dlpack(const Tensor& tensor, int64_t stream) {
+  DLManagedTensorVersioned* made = exported<DLManagedTensorVersioned>(tensor, stream);
+  made->version = {dlpack::kMajor, dlpack::kMinor};
+  made->flags = tensor.is_read_only() ? dlpack::kReadOnly : 0;
+  return made;
 }
 
-DLManagedTensor* to_dlpack_unversioned(const Tensor& tensor) {
+DLManagedTensor* to_dlpack_unversioned(const Tensor& tensor, int64_t stream) {
   if (tensor.is_read_only()) user_error("to_dlpack_unversioned: the tensor is read-only, which DLPack before 1.0 cannot say");
-  return &(new Export<DLManagedTensor>(tensor))->managed;
+  return exported<DLManagedTensor>(tensor, stream);
+}
+
+int64_t dlpack::number_of(const Stream& stream) {
+  return stream.is_default() ? kLegacyStream : static_cast<int64_t>(reinterpret_cast<uintptr_t>(stream.native()));
 }
 
 }  // namespace strider::v0

@@ -93,7 +93,7 @@ Tensor zeros(const Dims& shape, const TensorOptions& options) {
   std::span<char> bytes = bytes_of(t);
   if (bytes.empty()) return t;
   if (!is_host(device)) {
-    device.fill_zero(t.data(), static_cast<int64_t>(bytes.size()));
+    device.fill_zero(t.data(), static_cast<int64_t>(bytes.size()), current_handle(device));
     return t;
   }
   parallel_for(static_cast<int64_t>(bytes.size()), 1 << 18, [&](int64_t begin, int64_t end, int) {

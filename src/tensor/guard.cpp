@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "backend/backend.h"
+#include "base/scopes.h"
 
 namespace strider {
 
@@ -54,35 +55,46 @@ struct GuardedMemory::State {
   }
 };
 
-static thread_local std::shared_ptr<GuardedMemory::State> current_state;
+struct GuardedMemory::Entry : ScopeEntry {
+  explicit Entry(std::shared_ptr<State> s) : state(std::move(s)) {}
+  std::shared_ptr<State> state;
+};
 
-std::shared_ptr<GuardedMemory::State> GuardedMemory::current() { return current_state; }
+static constinit thread_local ScopeStack<GuardedMemory::Entry> scopes;
 
-GuardedMemory::GuardedMemory(int64_t shift) : state_(std::make_shared<State>()), outer_(current_state) {
-  state_->shift = shift;
-  current_state = state_;
+std::shared_ptr<GuardedMemory::State> GuardedMemory::current() {
+  const Entry* entry = scopes.innermost();
+  return entry ? entry->state : nullptr;
 }
-GuardedMemory::~GuardedMemory() { current_state = outer_; }
+
+GuardedMemory::GuardedMemory(int64_t shift) : state_(std::make_shared<State>()) {
+  state_->shift = shift;
+  entry_ = scopes.begin(new Entry(state_));
+}
+GuardedMemory::~GuardedMemory() { scopes.end(entry_); }
 
 std::string GuardedMemory::damage() const { return state_->all_damage(); }
 
 int64_t Guards::extra_bytes() const { return 2 * kZone + state_->shift; }
 
-void* Guards::place(Device& device, void* allocated, int64_t bytes) {
+void* Guards::place(Device& device, void* allocated, int64_t bytes, void* stream) {
   std::vector<char> poison(static_cast<size_t>(bytes + extra_bytes()), kPoison);
-  device.copy_in(allocated, poison.data(), static_cast<int64_t>(poison.size()));
+  device.copy_in(allocated, poison.data(), static_cast<int64_t>(poison.size()), stream);
   Zone zone{&device, static_cast<char*>(allocated) + kZone + state_->shift, bytes};
   std::lock_guard lock(state_->mutex);
   state_->zones.emplace(allocated_ = allocated, zone);
   return zone.tensor;
 }
 
-void* Guards::take_back() {
+void Guards::take_back() noexcept {
   std::lock_guard lock(state_->mutex);
   auto found = state_->zones.find(allocated_);
-  if (state_->damage.empty()) state_->damage = found->second.damage();
+  try {
+    if (state_->damage.empty()) state_->damage = found->second.damage();
+  } catch (const std::exception&) {
+    // It cannot be looked at.
+  }
   state_->zones.erase(found);
-  return allocated_;
 }
 
 }  // namespace strider

@@ -30,9 +30,11 @@ class STRIDER_KIT GuardedMemory {
   struct State;
   static std::shared_ptr<State> current();
 
+  struct Entry;
+
  private:
   std::shared_ptr<State> state_;
-  std::shared_ptr<State> outer_;
+  Entry* entry_;
 };
 
 /// The guards of one tensor's memory.
@@ -45,9 +47,9 @@ class Guards {
   /// How many bytes more have to be allocated.
   int64_t extra_bytes() const;
   /// Where the tensor lies in what was allocated; poisons all of it.
-  void* place(Device& device, void* allocated, int64_t bytes);
-  /// Looks at the guards; gives what was allocated.
-  void* take_back();
+  void* place(Device& device, void* allocated, int64_t bytes, void* stream);
+  /// Looks at the guards, for the last time.
+  void take_back() noexcept;
 
  private:
   std::shared_ptr<GuardedMemory::State> state_;

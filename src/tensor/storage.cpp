@@ -2,9 +2,11 @@
 // Memory of tensors: who frees it, and how it moves between devices.
 #include "tensor/storage.h"
 
+#include <cstdio>
+
 #include "backend/backend.h"
 #include "base/error.h"
-#include "tensor/allocator.h"
+#include "base/out_of_memory.h"
 #include "tensor/shape.h"
 
 namespace strider {
@@ -25,8 +27,10 @@ Tensor empty_on(Device& device, const Dims& shape, const Dims& strides, DType dt
   try {
     storage = std::make_shared<Tensor::Storage>(device, bytes);
   } catch (const std::exception& error) {
-    if (auto* known = dynamic_cast<const Error*>(&error); known && known->kind() == ErrorKind::User) throw;
-    driver_error("a tensor of {} of shape {} needs {} bytes: {}", name_of(dtype), to_string(shape), bytes, error.what());
+    auto* known = dynamic_cast<const Error*>(&error);
+    if (known && known->kind() == ErrorKind::User) throw;
+    driver_error("a tensor of {} of shape {} needs {} bytes: {}", name_of(dtype), to_string(shape), bytes,
+                 known ? known->what() : "there is not enough memory");
   }
   char* first = static_cast<char*>(storage->memory) - e.low * size_of(dtype);
   return Tensor(TensorView(first, dtype, shape, strides, device), storage);
@@ -51,11 +55,11 @@ namespace {
 
 void copy_bytes(Device& to, std::span<char> destination, Device& from, std::span<const char> source) {
   auto bytes = static_cast<int64_t>(source.size());
-  if (is_host(from)) return to.copy_in(destination.data(), source.data(), bytes);
-  if (is_host(to)) return from.copy_out(destination.data(), source.data(), bytes);
+  if (is_host(from)) return to.copy_in(destination.data(), source.data(), bytes, current_handle(to));
+  if (is_host(to)) return from.copy_out(destination.data(), source.data(), bytes, current_handle(from));
   Tensor host = empty({bytes}, {u8, "cpu"});
-  from.copy_out(host.data(), source.data(), bytes);
-  to.copy_in(destination.data(), host.data(), bytes);
+  from.copy_out(host.data(), source.data(), bytes, current_handle(from));
+  to.copy_in(destination.data(), host.data(), bytes, current_handle(to));
 }
 
 Tensor moved(const TensorView& view, Device& target) {
@@ -67,22 +71,57 @@ Tensor moved(const TensorView& view, Device& target) {
 
 }  // namespace
 
-Tensor::Storage::Storage(Device& device, int64_t size) : bytes(size), pool_(&memory_pool(device)) {
-  memory = pool_->allocate(size + (guards_.is_on() ? guards_.extra_bytes() : 0), &capacity_);
-  if (guards_.is_on()) memory = guards_.place(device, memory, size);
+Tensor::Storage::Storage(Device& device, int64_t size) : bytes(size), device_(device), pool_(&memory_pool(device)) {
+  loan_ = pool_->allocate(size + (guards_.is_on() ? guards_.extra_bytes() : 0), current_stream(device).state());
+  memory = loan_.memory();
+  if (!guards_.is_on()) return;
+  try {
+    memory = guards_.place(device, memory, size, current_handle(device));
+  } catch (...) {
+    pool_->release(std::move(loan_));
+    throw;
+  }
 }
-Tensor::Storage::Storage(void* theirs, int64_t size, std::function<void()> release)
-    : memory(theirs), bytes(size), release_(std::move(release)) {}
+Tensor::Storage::Storage(void* theirs, int64_t size, const Stream& home, std::function<void()> release)
+    : memory(theirs), bytes(size), device_(home.device_object()), loan_(home.state()), release_(std::move(release)) {}
 Tensor::Storage::~Storage() {
-  if (pool_) pool_->release(guards_.is_on() ? guards_.take_back() : memory, capacity_);
-  if (release_) release_();
+  if (pool_ && guards_.is_on()) guards_.take_back();
+  if (pool_) pool_->release(std::move(loan_));
+  else tell_owner();
+}
+
+void Tensor::Storage::used_on(const Stream& stream) {
+  if (&stream.device_object() != &device_ || stream.state() == loan_.home()) return;
+  std::lock_guard lock(uses_mutex_);
+  loan_.add_use(stream.state());
+}
+
+/// Nobody can be told of what fails here but the standard error stream.
+void Tensor::Storage::tell_owner() noexcept {
+  try {
+    const Stream home(device_, loan_.home());
+    for (const MemoryPool::Use& use : loan_.uses()) home.wait(Stream(device_, use.stream));
+    if (release_) release_();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "strider: memory of another library was not given back: %s\n", error.what());
+  } catch (...) {
+    std::fputs("strider: memory of another library was not given back\n", stderr);
+  }
+}
+
+void Tensor::used_on(const Stream& stream) const {
+  out_of_memory_is_an_error([&] {
+    if (storage_) storage_->used_on(stream);
+  });
 }
 
 int64_t Tensor::offset() const {
+  if (!storage_) user_error("offset: the tensor owns no memory");
   return (static_cast<char*>(data_) - static_cast<char*>(storage_->memory)) / size_of(dtype_);
 }
 
 Tensor Tensor::as_strided(const Dims& shape, const Dims& strides, int64_t offset) const {
+  if (!storage_) user_error("as_strided: the tensor owns no memory");
   int64_t available = storage_->bytes / size_of(dtype_);
   if (shape.rank() != strides.rank())
     user_error("as_strided: shape {} and strides {} differ in rank", to_string(shape), to_string(strides));

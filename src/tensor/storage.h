@@ -3,37 +3,48 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
 
 #include <strider/tensor.h>
 
 #include "base/kit.h"
+#include "tensor/allocator.h"
 #include "tensor/guard.h"
 
 namespace strider {
-
-class MemoryPool;
 
 inline namespace v0 {
 
 class Tensor::Storage {
  public:
-  /// Memory of our own, from the device's pool.
+  /// Memory of our own, from the device's pool, for this thread's stream there.
   Storage(Device& device, int64_t bytes);
-  /// Memory of somebody else, who is told when it is needed no more.
-  Storage(void* memory, int64_t bytes, std::function<void()> release);
+  /// Memory of somebody else, who is told when it is needed no more: `home`, the stream that theirs is ordered by, waits for the
+  /// others that used it.
+  Storage(void* memory, int64_t bytes, const Stream& home, std::function<void()> release);
+  /// The same, when what may fail is done.
+  void take_over(std::function<void()> release) { release_ = std::move(release); }
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
+
+  /// Work of that stream uses the memory: it is not handed out again before that is done.
+  void used_on(const Stream& stream);
 
   void* memory = nullptr;
   int64_t bytes;
 
  private:
+  void tell_owner() noexcept;
+
+  Device& device_;
   MemoryPool* pool_ = nullptr;  // null: not ours
-  int64_t capacity_ = 0;
+  MemoryPool::Loan loan_;
   Guards guards_{GuardedMemory::current()};
   std::function<void()> release_;
+  std::mutex uses_mutex_;
 };
 
 }  // namespace v0

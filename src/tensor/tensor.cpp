@@ -54,7 +54,7 @@ void TensorView::copy_out(void* row_major) const {
   const char* first = static_cast<const char*>(data_);
   if (!is_host(*device_)) {
     host.resize(bytes.size());
-    device_->copy_out(host.data(), bytes.data(), static_cast<int64_t>(bytes.size()));
+    device_->copy_out(host.data(), bytes.data(), static_cast<int64_t>(bytes.size()), current_handle(*device_));
     first = host.data() + (first - bytes.data());
   }
   auto* to = static_cast<char*>(row_major);

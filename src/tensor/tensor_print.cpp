@@ -16,6 +16,7 @@
 
 #include "ir/print.h"
 #include "ir/semantics.h"
+#include "base/out_of_memory.h"
 #include "tensor/storage.h"
 
 #include <strider/tensor.h>
@@ -270,9 +271,11 @@ std::string elements_text(const TensorView& tensor) {
 }  // namespace
 
 std::string to_string(const TensorView& tensor) {
-  std::string device = tensor.device();
-  return fmt::format("{} {}{}{}", elements_text(tensor), name_of(tensor.dtype()), to_string(tensor.shape()),
-                     device == "cpu" ? "" : " on " + device);
+  return detail::out_of_memory_is_an_error([&] {
+    std::string device = tensor.device();
+    return fmt::format("{} {}{}{}", elements_text(tensor), name_of(tensor.dtype()), to_string(tensor.shape()),
+                       device == "cpu" ? "" : " on " + device);
+  });
 }
 
 std::ostream& operator<<(std::ostream& stream, const TensorView& tensor) { return stream << to_string(tensor); }

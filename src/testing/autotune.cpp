@@ -21,6 +21,7 @@
 #include "testing/table.h"
 #include "testing/timing.h"
 #include "testing/tuning_file.h"
+#include "tensor/stream.h"
 
 namespace strider::inline v0::testing {
 
@@ -208,7 +209,7 @@ std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOpt
     reset();
     try {
       launch(c);
-      device.synchronize();
+      device.synchronize_stream(current_handle(device));
       rows.push_back({c});
     } catch (const Error& error) {
       failed.push_back({.config = c, .error = error.what()});

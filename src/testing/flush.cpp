@@ -29,11 +29,11 @@ int64_t CacheFlush::bytes_for(const Device& device) {
 }
 
 CacheFlush::CacheFlush(Device& device) : device_(device), memory_(empty({bytes_for(device)}, {DType::U8, device.name()})) {
-  device_.fill_zero(memory_.data(), memory_.elements());
+  device_.fill_zero(memory_.data(), memory_.elements(), current_handle(device_));
 }
 
 void CacheFlush::operator()() const {
-  if (!is_host(device_)) return device_.fill_zero(memory_.data(), memory_.elements());
+  if (!is_host(device_)) return device_.fill_zero(memory_.data(), memory_.elements(), current_handle(device_));
   constexpr int64_t kWordsOfLine = 8, kGrain = 1 << 15;
   static std::atomic<uint64_t> seen{0};  // so that the reads count
   const auto* words = static_cast<const uint64_t*>(memory_.data());

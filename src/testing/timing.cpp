@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tensor/stream.h"
 
 #include <strider/device.h>
 
@@ -40,7 +41,7 @@ class Subject {
     if (before_) before_();
     return device_.time([&] {
       for (int k = 0; k < calls; ++k) call_(number_++);
-    }) / calls;
+    }, current_handle(device_)) / calls;
   }
 
   Device& device_;

@@ -233,7 +233,7 @@ Interpreted interpret(bool lanes, const Grid& grid, F body) {
   if (lanes) program = pass::lower(program, device.target(), 32);
   auto code = device.load(interp_compiler().compile(program, device.target()));
   EffectsExecutable executable("k", std::move(traced.effects), device,
-                               [&](const Grid& g, std::span<const uint64_t> slots, std::span<const Tensor>) { code->launch(g, slots); });
+                               [&](const Grid& g, std::span<const uint64_t> slots, std::span<const Tensor>, StreamHandle) { code->launch(g, slots); });
   Interpreted run;
   run.output = output_of([&] { run.error = error_of([&] { run.taps = executable.launch_and_tap(grid, 2, {}); }); });
   return run;

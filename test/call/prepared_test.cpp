@@ -223,5 +223,62 @@ TEST(HotPath, PreparedCallsAndKernelsAllocateNothing) {
   EXPECT_EQ(allocations_of([&] { scale[4](a, 1000, 2.0f, {{"BLOCK", 256}}); }), 0);
 }
 
+TEST(Lifetime, WhatWasMovedFromStillWorks) {
+  st::Tensor a = st::full({3}, 1), c = st::zeros({3});
+  st::PreparedCall call = add_operator().prepare(a, a, 1, st::out(c));
+  st::PreparedCall other = std::move(call);
+  call();
+  EXPECT_EQ(c.to_doubles(), std::vector<double>(3, 2));
+  call.set_number("alpha", 2);
+  call();
+  EXPECT_EQ(c.to_doubles(), std::vector<double>(3, 3));
+  other();
+  EXPECT_EQ(c.to_doubles(), std::vector<double>(3, 2));
+}
+
+/// Launchers of kernels and operators that are gone.
+TEST(Lifetime, LaunchersKeepWhatTheyLaunch) {
+  st::Tensor x = st::full({8}, 1);
+  auto launcher = scale_kernel()[1];
+  auto checked = scale_kernel()[1].interpreted();
+  auto call = add_operator().interpreted();
+  auto sent = add_operator().on(st::Stream::default_of("cpu"));
+  launcher(x, 8, 2.0f, 8);
+  checked(x, 8, 2.0f, 8);
+  EXPECT_EQ(x.to_doubles(), std::vector<double>(8, 4));
+  EXPECT_EQ(call(x, x, 1).to_doubles(), std::vector<double>(8, 8));
+  EXPECT_EQ(sent(x, x, 1).to_doubles(), std::vector<double>(8, 8));
+}
+
+/// The list that faults were collected in when a call was prepared may be gone when it runs.
+TEST(Lifetime, PreparedCallsCollectFaultsWhereTheyRun) {
+  auto past = st::kernel("past", [](tl::Ptr<float> x) { tl::store(x + 9, 1.0f); });
+  st::Tensor x = st::zeros({3});
+  auto prepare = [&] {
+    std::vector<st::Fault> gone;
+    return past[1].interpreted({.faults = &gone}).prepare(x);
+  };
+  st::PreparedCall call = prepare();
+  EXPECT_NE(message_of([&] { call(); }).find("out of bounds"), std::string::npos);
+  std::vector<st::Fault> faults;
+  st::Interpreted here({.faults = &faults});
+  call();
+  EXPECT_EQ(faults.size(), 1u);
+}
+
+TEST(Lifetime, FunctionsThatAreNoneAreRefused) {
+  st::Value (*none)(st::Value) = nullptr;
+  EXPECT_EQ(message_of([&] { st::pointwise("none", none); }),
+            "operator none: its body is a null pointer, expected a function");
+}
+
+TEST(Lifetime, TensorsThatOwnNothingHaveNoOffset) {
+  float memory[4] = {1, 2, 3, 4};
+  st::Tensor x(st::TensorView(memory, st::f32, {4}), nullptr);
+  EXPECT_EQ(message_of([&] { x.as_strided({2}, {2}); }), "as_strided: the tensor owns no memory");
+  EXPECT_EQ(message_of([&] { x.offset(); }), "offset: the tensor owns no memory");
+  x.used_on(st::Stream::default_of("cpu"));
+}
+
 }  // namespace
 }  // namespace strider::test

@@ -33,9 +33,9 @@ class SlowDevice final : public Device {
   }
   void* allocate(int64_t bytes) override { return cpu_.allocate(bytes); }
   void release(void* memory) noexcept override { cpu_.release(memory); }
-  void copy_in(void* d, const void* h, int64_t n) override { cpu_.copy_in(d, h, n); }
-  void copy_out(void* h, const void* d, int64_t n) override { cpu_.copy_out(h, d, n); }
-  void fill_zero(void* d, int64_t n) override { cpu_.fill_zero(d, n); }
+  void copy_in(void* d, const void* h, int64_t n, StreamHandle s) override { cpu_.copy_in(d, h, n, s); }
+  void copy_out(void* h, const void* d, int64_t n, StreamHandle s) override { cpu_.copy_out(h, d, n, s); }
+  void fill_zero(void* d, int64_t n, StreamHandle s) override { cpu_.fill_zero(d, n, s); }
   void synchronize() override {}
   Binary finished(Binary binary) override {
     if (refuses_to_finish) driver_error("no finished code today");

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The test program's operator new counts its calls, so that tests can show that a path does not allocate.
 #include "support/allocations.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
+
+#include "support/symbols.h"
 
 namespace {
 
 thread_local int64_t count = 0;
+
+std::atomic<int64_t> until_failure{0};  // 0: none fails
+std::atomic<bool> failed{false};
+
+void fail_if_it_is_time() {
+  if (until_failure.load(std::memory_order_relaxed) <= 0 || until_failure.fetch_sub(1) != 1) return;
+  if (strider::test::is_called_from("4llvm")) return;
+  failed = true;
+  throw std::bad_alloc();
+}
 
 void* counted(void* memory) {
   ++count;
@@ -16,9 +27,13 @@ void* counted(void* memory) {
   return memory;
 }
 
-void* allocate(std::size_t size) { return counted(std::malloc(size ? size : 1)); }
+void* allocate(std::size_t size) {
+  fail_if_it_is_time();
+  return counted(std::malloc(size ? size : 1));
+}
 
 void* allocate(std::size_t size, std::align_val_t alignment) {
+  fail_if_it_is_time();
   const auto unit = static_cast<std::size_t>(alignment);
   return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
 }
@@ -28,6 +43,15 @@ void* allocate(std::size_t size, std::align_val_t alignment) {
 namespace strider::test {
 
 int64_t allocation_count() { return count; }
+
+FailingAllocation::FailingAllocation(int64_t n) {
+  load_symbols();
+  failed = false;
+  until_failure = n;
+}
+FailingAllocation::~FailingAllocation() { until_failure = 0; }
+bool FailingAllocation::was_reached() const { return until_failure <= 0; }
+bool FailingAllocation::has_failed() const { return failed; }
 
 }  // namespace strider::test
 

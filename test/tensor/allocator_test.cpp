@@ -44,9 +44,9 @@ class CountingDevice final : public Device {
     held -= sizes.at(memory);
     sizes.erase(memory);
   }
-  void copy_in(void*, const void*, int64_t) override {}
-  void copy_out(void*, const void*, int64_t) override {}
-  void fill_zero(void*, int64_t) override {}
+  void copy_in(void*, const void*, int64_t, StreamHandle) override {}
+  void copy_out(void*, const void*, int64_t, StreamHandle) override {}
+  void fill_zero(void*, int64_t, StreamHandle) override {}
   void synchronize() override {}
 
   std::map<void*, int64_t> sizes;
@@ -55,16 +55,17 @@ class CountingDevice final : public Device {
 };
 
 struct Got {
-  void* memory;
-  int64_t capacity;
+  MemoryPool::Loan loan;
+  void* memory = loan.memory();
+  int64_t capacity = loan.capacity();
 };
 Got get(MemoryPool& pool, int64_t bytes) {
-  Got g{};
-  g.memory = pool.allocate(bytes, &g.capacity);
+  Got g{pool.allocate(bytes)};
   EXPECT_GE(g.capacity, bytes);
   return g;
 }
-void give(MemoryPool& pool, const Got& g) { pool.release(g.memory, g.capacity); }
+void give(MemoryPool& pool, Got&& g) { pool.release(std::move(g.loan)); }
+void give(MemoryPool& pool, Got& g) { give(pool, std::move(g)); }
 
 TEST(MemoryPool, SizesRoundUpByAnEighthAtMost) {
   for (int64_t bytes : std::vector<int64_t>{0, 1, 511, 512, 513, 4096, 5000, 65537, kMiB - 1, kMiB, kMiB + 1, 100 * kMiB + 1,
@@ -304,6 +305,29 @@ TEST(TensorMemoryOnTheHost, TheSettingIsChecked) {
     waitpid(child, &status, 0);
     return WEXITSTATUS(status);
   };
+  auto again_after = [](const char* value) {  // a setting without a meaning leaves nothing behind
+    pid_t child = fork();
+    if (child == 0) {
+      setenv("STRIDER_MEMORY_CACHE", value, 1);
+      CountingDevice device;
+      int errors = 0;
+      for (int k = 0; k < 2; ++k) {
+        try {
+          memory_pool(device);
+        } catch (const Error&) {
+          ++errors;
+        }
+        release_cache();
+        if (pid_t inner = fork(); inner == 0) _exit(0);
+        else waitpid(inner, nullptr, 0);
+      }
+      _exit(errors);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+  };
+  EXPECT_EQ(again_after("abc"), 2 << 8);
   EXPECT_EQ(answer_with("77"), 0);
   EXPECT_EQ(answer_with("many"), 2);
   EXPECT_EQ(answer_with("-1"), 2);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <thread>
 
 #include <strider/device.h>
@@ -241,6 +242,25 @@ TEST(DLPack, PinnedMemoryOfAGpuIsMemoryOfTheHost) {
   Old foreign;
   foreign.managed.dl_tensor.device = {kDLCUDAHost, 0};
   EXPECT_EQ(from_dlpack(&foreign.managed).device(), "cpu");
+}
+
+TEST(DLPack, AnOffsetThatLeavesTheAddressSpaceIsRefused) {
+  Versioned foreign;
+  foreign.managed.dl_tensor.byte_offset = ~uint64_t{0} - 3;
+  EXPECT_NE(error_of([&] { from_dlpack(&foreign.managed); }).find("leave the address space"), std::string::npos);
+  EXPECT_EQ(foreign.deleted, 0);
+}
+
+TEST(DLPack, ADeleterThatThrowsEndsNothing) {
+  Versioned foreign;
+  foreign.managed.deleter = [](DLManagedTensorVersioned* self) {
+    ++static_cast<Versioned*>(self->manager_ctx)->deleted;
+    throw std::runtime_error("not today");
+  };
+  testing::internal::CaptureStderr();
+  { Tensor x = from_dlpack(&foreign.managed); }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "strider: memory of another library was not given back: not today\n");
+  EXPECT_EQ(foreign.deleted, 1);
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ struct TuneResult {
 class Autotuned {
  public:
   STRIDER_API Autotuned(Kernel kernel, TuneOptions options);
+  Autotuned(const Autotuned&) = default;  // moving copies: there is no empty tuner
+  Autotuned& operator=(const Autotuned&) = default;
 
   class Launcher;
   inline Launcher operator[](LaunchGrid grid) const;
@@ -129,7 +131,7 @@ class Autotuned::Launcher {
   }
 
  private:
-  const Autotuned& tuned_;
+  Autotuned tuned_;  // a launcher may outlive the object that it came from
   LaunchGrid grid_;
 };
 

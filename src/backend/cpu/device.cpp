@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #if defined(__x86_64__)
@@ -37,29 +38,43 @@ void* allocate_aligned(int64_t bytes) {
   return memory;
 }
 
-/// Memory of one thread, which grows and is used by one launch after the other.
-class Arena {
- public:
-  ~Arena() { std::free(memory_); }
+/// Memory of one thread, which grows and is used by one launch after the other. A kernel may run in a destructor of a thread_local
+/// object or after main: the arena itself needs no destructor, and a thread's key frees its memory after all of them, as often as
+/// there is some again. The first thread's stays until the process ends.
+struct Arena {
+  char* memory = nullptr;
+  int64_t size = 0;
+
   char* reserve(int64_t bytes) {
-    if (bytes <= size_) return memory_;
-    std::free(memory_);
-    size_ = 0;
-    memory_ = static_cast<char*>(allocate_aligned(bytes));
-    if (!memory_) driver_error("cpu: {} bytes of scratch cannot be allocated", bytes);
-    size_ = bytes;
-    return memory_;
+    if (bytes <= size) return memory;
+    free();
+    memory = static_cast<char*>(allocate_aligned(bytes));
+    if (!memory) driver_error("cpu: {} bytes of scratch cannot be allocated", bytes);
+    size = bytes;
+    pthread_setspecific(key(), this);
+    return memory;
+  }
+  void free() {
+    std::free(memory);
+    memory = nullptr;
+    size = 0;
   }
 
  private:
-  char* memory_ = nullptr;
-  int64_t size_ = 0;
+  static pthread_key_t key() {
+    static const pthread_key_t made = [] {
+      pthread_key_t k;
+      if (pthread_key_create(&k, [](void* arena) { static_cast<Arena*>(arena)->free(); }) != 0)
+        driver_error("cpu: the system has no more keys for threads");
+      return k;
+    }();
+    return made;
+  }
 };
 
-char* scratch(int64_t bytes) {
-  static thread_local Arena arena;
-  return bytes > 0 ? arena.reserve(bytes) : nullptr;
-}
+constinit thread_local Arena arena;
+
+char* scratch(int64_t bytes) { return bytes > 0 ? arena.reserve(bytes) : nullptr; }
 
 /// How long a program takes, as earlier launches saw it; decides how many a thread takes at once.
 class Pace {
@@ -92,7 +107,7 @@ class CpuExecutable final : public Executable {
     entry_ = reinterpret_cast<Entry*>(code_->entry());
   }
 
-  void launch(const Grid& grid, std::span<const uint64_t> args) override {
+  void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle) override {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     check_arguments(binary_, args.size());
     int64_t count = count_programs(binary_.entry, grid, {kMost, kMost, kMost});
@@ -160,9 +175,13 @@ class CpuDevice final : public Device {
     return memory;
   }
   void release(void* memory) noexcept override { std::free(memory); }
-  void copy_in(void* device, const void* host, int64_t bytes) override { std::memmove(device, host, static_cast<size_t>(bytes)); }
-  void copy_out(void* host, const void* device, int64_t bytes) override { std::memmove(host, device, static_cast<size_t>(bytes)); }
-  void fill_zero(void* device, int64_t bytes) override { std::memset(device, 0, static_cast<size_t>(bytes)); }
+  void copy_in(void* device, const void* host, int64_t bytes, StreamHandle) override {
+    std::memmove(device, host, static_cast<size_t>(bytes));
+  }
+  void copy_out(void* host, const void* device, int64_t bytes, StreamHandle) override {
+    std::memmove(host, device, static_cast<size_t>(bytes));
+  }
+  void fill_zero(void* device, int64_t bytes, StreamHandle) override { std::memset(device, 0, static_cast<size_t>(bytes)); }
   void synchronize() override {}
 
  private:

@@ -52,19 +52,25 @@ const Callable kCallables[] = {
 class Linker {
  public:
   Linker() : session_(check(orc::SelfExecutorProcessControl::Create())), layer_(session_, memory()) {
-    orc::SymbolMap symbols;
-    for (const Callable& c : kCallables)
-      symbols[session_.intern(c.name)] = {orc::ExecutorAddr::fromPtr(c.address), llvm::JITSymbolFlags::Exported};
-    check(library_.define(orc::absoluteSymbols(std::move(symbols))));
-    session_.setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });  // lookups report as well
+    try {
+      define_callables();
+    } catch (...) {
+      llvm::consumeError(session_.endSession());  // it must not be destroyed while it is open
+      throw;
+    }
   }
 
   orc::JITDylib& add(std::span<const char> object) {
     std::string name = fmt::format("kernel{}", count_++);
     orc::JITDylib& code = session_.createBareJITDylib(name);
     code.addToLinkOrder(library_);
-    auto buffer = llvm::MemoryBuffer::getMemBufferCopy({object.data(), object.size()}, name);
-    check(layer_.add(code, std::move(buffer)));
+    try {
+      auto buffer = llvm::MemoryBuffer::getMemBufferCopy({object.data(), object.size()}, name);
+      check(layer_.add(code, std::move(buffer)));
+    } catch (...) {
+      remove(code);
+      throw;
+    }
     return code;
   }
   void* find(orc::JITDylib& code, const std::string& symbol) {
@@ -73,6 +79,13 @@ class Linker {
   void remove(orc::JITDylib& code) noexcept { llvm::consumeError(session_.removeJITDylib(code)); }
 
  private:
+  void define_callables() {
+    orc::SymbolMap symbols;
+    for (const Callable& c : kCallables)
+      symbols[session_.intern(c.name)] = {orc::ExecutorAddr::fromPtr(c.address), llvm::JITSymbolFlags::Exported};
+    check(library_.define(orc::absoluteSymbols(std::move(symbols))));
+    session_.setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });  // lookups report as well
+  }
   llvm::jitlink::JITLinkMemoryManager& memory() { return session_.getExecutorProcessControl().getMemMgr(); }
 
   orc::ExecutionSession session_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU: its primary context, memory, modules loaded from PTX, and launches on the default stream, which run in order.
+// A GPU: its primary context, which is also that of CUDA's runtime and all who use it in this process, memory, modules loaded from
+// PTX, streams and events. Null is the legacy default stream; our own streams do not wait for it.
 #include <charconv>
 #include <limits>
 
@@ -131,7 +132,7 @@ class CudaExecutable final : public Executable {
     }
   }
 
-  void launch(const Grid& grid, std::span<const uint64_t> args) override {
+  void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle stream) override {
     check_arguments(binary_, args.size());
     if (count_programs(binary_.entry, grid, kGridLimits) == 0) return;
     Current current(context_);
@@ -141,7 +142,7 @@ class CudaExecutable final : public Executable {
     for (size_t k = 0; k < args.size(); ++k) pointers[k] = const_cast<uint64_t*>(&args[k]);
     auto size = [&](int axis) { return static_cast<unsigned>(grid[static_cast<size_t>(axis)]); };
     cuda_driver().launch(function_, size(0), size(1), size(2), static_cast<unsigned>(binary_.threads), 1, 1,
-                         static_cast<unsigned>(binary_.scratch_bytes), nullptr, pointers, nullptr);
+                         static_cast<unsigned>(binary_.scratch_bytes), static_cast<CudaStream>(stream), pointers, nullptr);
   }
 
  private:
@@ -157,15 +158,15 @@ class CudaExecutable final : public Executable {
   Binary binary_;
 };
 
-/// A moment on the device's queue, taken by its own clock.
+/// A moment on a stream, taken by the device's own clock.
 class Event {
  public:
-  Event() { cuda_driver().event_create(&event_, 0); }
+  Event() { cuda_driver().event_create(&event_, kCudaTiming); }
   ~Event() { cuda_driver().event_destroy.result(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  void record() const { cuda_driver().event_record(event_, nullptr); }
+  void record(CudaStream stream) const { cuda_driver().event_record(event_, stream); }
   /// Waits until both have passed.
   double seconds_since(const Event& start) const {
     float milliseconds = 0;
@@ -234,33 +235,98 @@ class CudaDevice final : public Device {
     }
   }
 
-  void copy_in(void* device, const void* host, int64_t bytes) override {
+  void copy_in(void* device, const void* host, int64_t bytes, StreamHandle stream) override {
     Current current(context_);
-    cuda_driver().copy_to_device(reinterpret_cast<CudaPointer>(device), host, static_cast<size_t>(bytes));
+    cuda_driver().copy_to_device(reinterpret_cast<CudaPointer>(device), host, static_cast<size_t>(bytes), cuda(stream));
+    cuda_driver().stream_synchronize(cuda(stream));  // memory of the host that is pinned is read later
   }
-  void copy_out(void* host, const void* device, int64_t bytes) override {
+  void copy_out(void* host, const void* device, int64_t bytes, StreamHandle stream) override {
     Current current(context_);
-    cuda_driver().copy_to_host(host, reinterpret_cast<CudaPointer>(device), static_cast<size_t>(bytes));
+    cuda_driver().copy_to_host(host, reinterpret_cast<CudaPointer>(device), static_cast<size_t>(bytes), cuda(stream));
+    cuda_driver().stream_synchronize(cuda(stream));
   }
-  void fill_zero(void* device, int64_t bytes) override {
+  void fill_zero(void* device, int64_t bytes, StreamHandle stream) override {
     Current current(context_);
-    cuda_driver().fill_bytes(reinterpret_cast<CudaPointer>(device), 0, static_cast<size_t>(bytes));
+    cuda_driver().fill_bytes(reinterpret_cast<CudaPointer>(device), 0, static_cast<size_t>(bytes), cuda(stream));
   }
   void synchronize() override {
     Current current(context_);
     cuda_driver().context_synchronize();
   }
-  double time(const std::function<void()>& work) override {
+  double time(const std::function<void()>& work, StreamHandle stream) override {
     Current current(context_);
     cuda_driver().context_synchronize();
     Event start, end;
-    start.record();
+    start.record(cuda(stream));
     work();
-    end.record();
+    end.record(cuda(stream));
     return end.seconds_since(start);
   }
 
+  bool has_streams() const override { return true; }
+  StreamHandle make_stream() override {
+    Current current(context_);
+    CudaStream stream = nullptr;
+    cuda_driver().stream_create(&stream, kCudaNonBlocking);
+    return stream;
+  }
+  void end_stream(StreamHandle stream) noexcept override { cuda_driver().stream_destroy.result(cuda(stream)); }
+
+  StreamHandle adopt_stream(void* native) override {
+    const auto number = reinterpret_cast<uintptr_t>(native);
+    if (number <= kLegacyStream) return nullptr;
+    if (number == kPerThreadStream)
+      user_error("{}: the per-thread default stream is another one in each thread, expected a stream that was created", name());
+    Current current(context_);
+    CudaContext context = nullptr;
+    cuda_driver().stream_context(static_cast<CudaStream>(native), &context);
+    if (context != context_) user_error("{}: the stream is not of the device's primary context", name());
+    return native;
+  }
+  void synchronize_stream(StreamHandle stream) override {
+    Current current(context_);
+    cuda_driver().stream_synchronize(cuda(stream));
+  }
+  bool is_idle(StreamHandle stream) override {
+    Current current(context_);
+    return is_done(cuda_driver().stream_query.result(cuda(stream)), cuda_driver().stream_query.symbol());
+  }
+
+  EventHandle record(StreamHandle stream) override {
+    Current current(context_);
+    CudaEvent event = nullptr;
+    cuda_driver().event_create(&event, kCudaNoTiming);
+    if (int result = cuda_driver().event_record.result(event, cuda(stream))) {
+      end_event(event);
+      throw_cuda_error(cuda_driver().event_record.symbol(), result);
+    }
+    return event;
+  }
+  void end_event(EventHandle event) noexcept override {
+    if (event) cuda_driver().event_destroy.result(static_cast<CudaEvent>(event));
+  }
+  bool has_passed(EventHandle event) override {
+    return !event || is_done(cuda_driver().event_query.result(static_cast<CudaEvent>(event)), cuda_driver().event_query.symbol());
+  }
+  void wait(StreamHandle stream, EventHandle event) override {
+    if (!event) return;
+    Current current(context_);
+    cuda_driver().stream_wait(cuda(stream), static_cast<CudaEvent>(event), 0);
+  }
+  void synchronize_event(EventHandle event) override {
+    if (event) cuda_driver().event_synchronize(static_cast<CudaEvent>(event));
+  }
+
  private:
+  /// Numbers that CUDA gives to handles of the legacy default stream, besides 0, and of the calling thread's default stream.
+  static constexpr uintptr_t kLegacyStream = 1, kPerThreadStream = 2;
+
+  static CudaStream cuda(StreamHandle stream) { return static_cast<CudaStream>(stream); }
+  static bool is_done(int result, const char* symbol) {
+    if (result != 0 && result != kCudaNotReady) throw_cuda_error(symbol, result);
+    return result == 0;
+  }
+
   /// PTX runs on its own architecture and all newer ones.
   void check_target(const Binary& binary) const {
     Target wanted = target_named(binary.target);

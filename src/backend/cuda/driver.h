@@ -27,6 +27,9 @@ enum CudaDeviceAttribute {
   kCudaMinor = 76,
 };
 enum CudaFunctionAttribute { kCudaDynamicSharedBytes = 8 };
+enum CudaStreamFlag { kCudaNonBlocking = 1 };
+enum CudaEventFlag { kCudaTiming = 0, kCudaNoTiming = 2 };
+enum CudaResult { kCudaNotReady = 600 };
 enum CudaInput { kCudaPtx = 1 };
 enum CudaJitOption { kCudaErrorLog = 5, kCudaErrorLogBytes = 6, kCudaOptimization = 7 };
 

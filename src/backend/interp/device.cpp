@@ -75,7 +75,7 @@ class InterpExecutable final : public Executable {
     options_.warp = target.warp;
   }
 
-  void launch(const Grid& grid, std::span<const uint64_t> args) override {
+  void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle) override {
     const auto run = function_.threads == 0 ? interp::interpret_tiles : interp::interpret_lanes;
     const std::vector<interp::Report> reports = run(function_, grid, args, options_for(args));
     if (!reports.empty()) user_error("{}", interp::to_string(reports));
@@ -118,11 +118,13 @@ class InterpDevice final : public Device {
     return allocations_.allocate(bytes);
   }
   void release(void* memory) noexcept override { allocations_.release(memory); }
-  void copy_in(void* device, const void* host, int64_t bytes) override { std::memmove(device, host, static_cast<size_t>(bytes)); }
-  void copy_out(void* host, const void* device, int64_t bytes) override {
+  void copy_in(void* device, const void* host, int64_t bytes, StreamHandle) override {
+    std::memmove(device, host, static_cast<size_t>(bytes));
+  }
+  void copy_out(void* host, const void* device, int64_t bytes, StreamHandle) override {
     std::memmove(host, device, static_cast<size_t>(bytes));
   }
-  void fill_zero(void* device, int64_t bytes) override { std::memset(device, 0, static_cast<size_t>(bytes)); }
+  void fill_zero(void* device, int64_t bytes, StreamHandle) override { std::memset(device, 0, static_cast<size_t>(bytes)); }
   void synchronize() override {}
 
  private:
