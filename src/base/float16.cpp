@@ -6,19 +6,14 @@
 
 #include <strider/dtype.h>
 
+#include "base/float_format.h"
+
 namespace strider {
 namespace {
 
-/// A binary interchange format: fraction bits and exponent bits.
-struct Format {
-  int fraction, exponent;
-  constexpr int bias() const { return (1 << (exponent - 1)) - 1; }
-  constexpr int sign_shift() const { return fraction + exponent; }
-  constexpr uint64_t infinity() const { return ((uint64_t{1} << exponent) - 1) << fraction; }
-  constexpr uint64_t fraction_mask() const { return (uint64_t{1} << fraction) - 1; }
-  constexpr uint64_t quiet() const { return uint64_t{1} << (fraction - 1); }
-};
-constexpr Format kHalf{10, 5}, kBFloat16{7, 8}, kFloat{23, 8}, kDouble{52, 11};
+using Format = FloatFormat;
+constexpr Format kHalf = format_of(DType::F16), kBFloat16 = format_of(DType::BF16);
+constexpr Format kFloat = format_of(DType::F32), kDouble = format_of(DType::F64);
 
 /// x / 2^shift, rounded to nearest even.
 uint64_t shift_rounded(uint64_t x, int shift) {

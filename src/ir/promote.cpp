@@ -2,17 +2,12 @@
 #include "ir/promote.h"
 
 #include "base/error.h"
+#include "base/float_format.h"
 
 namespace strider::ir {
 namespace {
 
 DType wider(DType a, DType b) { return size_of(a) >= size_of(b) ? a : b; }
-
-DType signed_of_size(int bytes) {
-  for (DType t : {DType::I8, DType::I16, DType::I32, DType::I64})
-    if (size_of(t) == bytes) return t;
-  internal_error("no signed integer of {} bytes", bytes);
-}
 
 struct Integers {
   DType with_sign, without;
@@ -40,17 +35,15 @@ DType promote(DType a, DType b, DType (*mixed_integers)(DType, DType)) {
 }
 
 /// Bits that hold a magnitude exactly: all of an integer's but the sign, a float's significand.
-int exact_bits(DType t) {
-  switch (t) {
-    case DType::F16: return 11;
-    case DType::BF16: return 8;
-    case DType::F32: return 24;
-    case DType::F64: return 53;
-    default: return bits_of(t) - (is_signed_int(t) ? 1 : 0);
-  }
-}
+int exact_bits(DType t) { return is_float(t) ? format_of(t).precision() : bits_of(t) - (is_signed_int(t) ? 1 : 0); }
 
 }  // namespace
+
+DType signed_of_size(int bytes) {
+  for (DType t : {DType::I8, DType::I16, DType::I32, DType::I64})
+    if (size_of(t) == bytes) return t;
+  internal_error("no signed integer of {} bytes", bytes);
+}
 
 DType promote_tile(DType a, DType b) { return promote(a, b, as_in_c); }
 DType promote_operator(DType a, DType b) { return promote(a, b, holding_both); }

@@ -16,6 +16,9 @@ constexpr Category category_of(DType t) {
 
 constexpr bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
 
+/// i8 to i64 by their bytes.
+DType signed_of_size(int bytes);
+
 /// The rule of the tile language, Triton's: the unsigned dtype if it is at least as wide, as in C.
 DType promote_tile(DType a, DType b);
 

@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "base/float_format.h"
 #include "ir/fold.h"
+#include "ir/promote.h"
 #include "ir/semantics.h"
 
 namespace strider::pass {
@@ -74,7 +76,7 @@ Value divide_by_power(const Term& t) {
   uint64_t bits;
   if (!constant_bits(t.f(), t.x(1), &bits)) return {};
   double c = double_of_bits(t.dtype(), bits);
-  double smallest = t.dtype() == DType::F64 ? 0x1p-1022 : t.dtype() == DType::F16 ? 0x1p-14 : 0x1p-126;
+  double smallest = std::ldexp(1.0, format_of(t.dtype()).least_exponent());
   if (!is_power_of_two(c) || std::fabs(1 / c) < smallest) return {};
   Value reciprocal = t.b.constant(t.f().type(t.x(1)), 1 / c);
   return t.is_float(reciprocal, 1 / c) ? t.b.mul(t.x(0), reciprocal) : Value{};
@@ -155,24 +157,12 @@ Value where_rules(const Term& t) {
 
 // --- conversions
 
-int mantissa_bits(DType t) { return t == DType::F64 ? 53 : t == DType::F32 ? 24 : t == DType::F16 ? 11 : 8; }
-
-/// Every value of `from` is a value of `to`.
-bool holds(DType to, DType from) {
-  if (from == DType::Bool || from == to) return true;
-  if (to == DType::Bool) return false;
-  if (is_float(from)) return is_float(to) && size_of(to) > size_of(from);
-  int bits = bits_of(from) - is_signed_int(from);
-  if (is_float(to)) return bits <= mantissa_bits(to) && to != DType::F16;
-  return is_signed_int(to) ? bits < bits_of(to) : is_unsigned_int(from) && bits <= bits_of(to);
-}
-
 /// A conversion through a wider type. Not from integer through float to integer: floats do not wrap.
 Value cast_rules(const Term& t) {
   if (t.op != Op::Cast || !t.is(0, Op::Cast)) return {};
   DType first = t.f().type(t.inner(0)).dtype, middle = t.dtype(), last = t.type.dtype;
   bool through_float = !is_float(first) && is_float(middle) && !is_float(last);
-  return holds(middle, first) && !through_float ? t.b.cast(t.inner(0), last) : Value{};
+  return widens(first, middle) && !through_float ? t.b.cast(t.inner(0), last) : Value{};
 }
 
 // --- shapes

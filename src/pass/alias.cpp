@@ -12,17 +12,6 @@ namespace strider::pass {
 
 using namespace ir;
 
-Value pointer_root(const Function& f, Value pointer) {
-  while (true) {
-    const Node& n = f[pointer];
-    if (n.op == Op::PtrAdd || has(n.op, Shapes) || n.op == Op::Extract) pointer = f.operand(pointer, 0);
-    else break;
-  }
-  if (f[pointer].op == Op::Alloc) return pointer;
-  auto params = f.params();
-  return std::find(params.begin(), params.end(), pointer) != params.end() ? pointer : Value{};
-}
-
 bool roots_may_alias(const Function& f, Value a, Value b) {
   if (a == b) return true;
   auto alone = [&](Value root) {

@@ -6,11 +6,7 @@
 
 namespace strider::pass {
 
-/// The kernel argument that an address is computed from, or an invalid value when it may be any of them
-/// (chosen at run time, carried by a loop).
-ir::Value pointer_root(const ir::Function& f, ir::Value pointer);
-
-/// False only if accesses through pointers with these roots can never meet.
+/// False only if accesses through pointers with these roots (ir/roots.h) can never meet.
 bool roots_may_alias(const ir::Function& f, ir::Value a, ir::Value b);
 
 /// True if all lanes of a tile of addresses are known to be different.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ir/rewrite.h"
+#include "ir/roots.h"
 #include "pass/alias.h"
 
 namespace strider::pass {
@@ -77,7 +78,7 @@ void Finder::access(Value v, State& state) {
   if (!has(f_[v].op, Reads | Writes)) return;
   Value pointer = f_.operand(v, 0);
   if (f_.type(pointer).space == Space::Local) return;
-  Access a{pointer_root(f_, pointer), has(f_[v].op, Reads), has(f_[v].op, Writes)};
+  Access a{root_of(f_, pointer), has(f_[v].op, Reads), has(f_[v].op, Writes)};
   bool meets = std::any_of(state.earlier.begin(), state.earlier.end(), [&](const Access& e) { return conflict(a, e); });
   if (meets) {
     STRIDER_CHECK(state.mark.valid());  // the lanes pass marks every new group of accesses

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/float_format.h"
 #include "pass/maths_builder.h"
 
 namespace strider::pass {
@@ -20,7 +21,8 @@ constexpr int kMostScale = 1000;  // 2^1000 is finite
 
 /// Digits that the largest quotient of two values of this dtype has.
 int digit_count(DType dtype) {
-  int bits = dtype == DType::F16 ? 40 : dtype == DType::F64 ? 2098 : 277;  // max / smallest subnormal < 2^bits
+  const FloatFormat format = format_of(dtype);
+  int bits = format.bias() + 1 - (format.least_exponent() - format.fraction);  // max / smallest subnormal < 2^bits
   return (bits + kDigitBits - 1) / kDigitBits;
 }
 

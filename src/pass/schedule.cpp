@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ir/builder.h"
+#include "ir/roots.h"
 #include "pass/alias.h"
 #include "pass/index_map.h"
 
@@ -202,7 +203,7 @@ int Planner::ready(Value v) {
 std::optional<Effect> Planner::access(Value v) const {
   if (!has(f_[v].op, Reads | Writes)) return std::nullopt;
   Value pointer = f_.operand(v, 0);
-  return Effect{v, pointer_root(f_, pointer), pointer, has(f_[v].op, Writes), 0};
+  return Effect{v, root_of(f_, pointer), pointer, has(f_[v].op, Writes), 0};
 }
 
 int Planner::ready_for_memory(Value v) const {
@@ -293,7 +294,7 @@ void Planner::visit_result(Value v) {
 void Planner::visit_statement(Value v) {
   if (auto mine = access(v))
     place_waiting([&](Value load) {
-      return mine->writes && roots_may_alias(f_, pointer_root(f_, f_.operand(load, 0)), mine->root);
+      return mine->writes && roots_may_alias(f_, root_of(f_, f_.operand(load, 0)), mine->root);
     });
   bool over_tiles = is_anchor(v) && is_tile(f_.operand(v, 0));
   if (over_tiles) return place(v);
@@ -340,7 +341,7 @@ void Planner::visit_control_flow(Value v) {
     collect_captured(f_.region_of(v, k), captured);
   }
   place_waiting([&](Value load) {
-    Value root = pointer_root(f_, f_.operand(load, 0));
+    Value root = root_of(f_, f_.operand(load, 0));
     return std::any_of(inside.begin(), inside.end(), [&](const Effect& e) { return e.writes && roots_may_alias(f_, e.root, root); });
   });
   // Values of this region that the nested ones read. Those of the nested regions are still unvisited and have larger ids.

@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/float_format.h"
 #include "base/thread_pool.h"
 #include "ir/semantics.h"
 #include "tensor/elements.h"
@@ -33,13 +34,8 @@ double normal(uint64_t key, uint64_t i) {
 
 /// Bits of the significand, the hidden one included.
 int precision_of(DType t) {
-  switch (t) {
-    case DType::F16: return 11;
-    case DType::BF16: return 8;
-    case DType::F32: return 24;
-    case DType::F64: return 53;
-    default: user_error("rand: the dtype is {}, expected floats: randint gives integers", name_of(t));
-  }
+  if (!is_float(t)) user_error("rand: the dtype is {}, expected floats: randint gives integers", name_of(t));
+  return format_of(t).precision();
 }
 
 // ---- arange

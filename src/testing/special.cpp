@@ -8,27 +8,13 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/float_format.h"
 #include "ir/semantics.h"
 #include "tensor/elements.h"
 #include "tensor/shape.h"
 
 namespace strider::inline v0::testing {
 namespace {
-
-/// The parts of a float dtype.
-struct FloatFormat {
-  int significand;  // bits, without the hidden one
-  int exponent;     // bits
-};
-
-FloatFormat format_of(DType dtype) {
-  switch (dtype) {
-    case DType::F16: return {10, 5};
-    case DType::BF16: return {7, 8};
-    case DType::F32: return {23, 8};
-    default: return {52, 11};
-  }
-}
 
 /// Values in order, each kept once.
 class List {
@@ -54,10 +40,10 @@ class List {
 };
 
 std::vector<SpecialValue> special_floats(DType dtype) {
-  auto [significand, exponent] = format_of(dtype);
-  uint64_t one_normal = uint64_t{1} << significand;                       // bits of the least normal number
-  uint64_t infinity = ((uint64_t{1} << exponent) - 1) << significand;
-  double precision = std::ldexp(1.0, significand + 1);                   // 2^p: the next number is 2 more
+  const FloatFormat format = format_of(dtype);
+  int significand = format.fraction;
+  uint64_t one_normal = format.least_normal(), infinity = format.infinity();
+  double precision = std::ldexp(1.0, format.precision());  // 2^p: the next number is 2 more
   List list(dtype);
   list.add("max", infinity - 1);
   list.add("min", (infinity - 1) | uint64_t{1} << (bits_of(dtype) - 1));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/roots.h"
 #include "ir/semantics.h"
 
 namespace strider::interp {
@@ -21,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "elements travel as th
 
 ProgramMemory::ProgramMemory(const Function& f, const Values& values, std::span<const uint64_t> args,
                              const InterpOptions& options, Reports& reports)
-    : function_(f), values_(values), args_(args), options_(options), reports_(reports), roots_(pointer_roots(f)),
+    : function_(f), values_(values), args_(args), options_(options), reports_(reports), roots_(ir::pointer_roots(f)),
       site_index_(f.size()) {
   for (uint32_t id = 0; id < f.size(); ++id) {
     if (!ir::has(f[Value{id}].op, ir::Reads | ir::Writes)) continue;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backend/interp/report.h"
-#include "backend/interp/roots.h"
 #include "backend/interp/shadow.h"
 #include "backend/interp/values.h"
 #include "ir/function.h"

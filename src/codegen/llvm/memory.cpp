@@ -10,6 +10,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 
 #include "base/error.h"
+#include "ir/roots.h"
 
 namespace strider::codegen {
 
@@ -42,16 +43,8 @@ llvm::Value* mask_or_null(Emitter& e, ir::Value v, int k) {
   return known && known->isAllOnesValue() ? nullptr : mask;
 }
 
-/// The argument that a pointer was computed from, if that is plain.
-ir::Value root_of(const ir::Function& f, ir::Value pointer) {
-  for (;;) switch (f[pointer].op) {
-      case Op::PtrAdd: case Op::Broadcast: case Op::Extract: case Op::Cast: pointer = f.operand(pointer, 0); break;
-      default: return pointer;
-    }
-}
-
 bool is_invariant(const ir::Function& f, ir::Value pointer) {
-  ir::Value root = root_of(f, pointer);
+  ir::Value root = ir::root_of(f, pointer);
   for (size_t k = 0; k < f.params().size(); ++k)
     if (f.params()[k] == root) return f.param_info(static_cast<int>(k)).read_only && f.param_info(static_cast<int>(k)).no_alias;
   return false;

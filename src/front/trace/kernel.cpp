@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "front/lang/program.h"
 #include "front/trace/trace.h"
 
 namespace strider {
@@ -34,26 +35,12 @@ Value bind(Trace& trace, const KernelDecl& kernel, size_t param, const ArgumentF
   internal_error("no kind of parameter {}", static_cast<int>(kernel.params[param].kind));
 }
 
-/// Stores to large memory that the kernel itself does not read bypass the caches.
-void mark_streaming(ir::Function& f, const KernelDecl& kernel, std::span<const ArgumentFact> facts) {
-  std::vector<bool> streams;  // by parameter of the program
+/// By parameter of the program: large memory that nothing else reaches.
+std::vector<bool> streaming_params(const KernelDecl& kernel, std::span<const ArgumentFact> facts) {
+  std::vector<bool> streams;
   for (size_t k = 0; k < facts.size(); ++k)
     if (kernel.params[k].kind != ParamKind::Constant) streams.push_back(facts[k].streams && facts[k].no_alias);
-  auto param_of = [&](ir::Value statement) {
-    ir::Value root = root_of(f, f.operand(statement, 0));
-    return static_cast<size_t>(std::find(f.params().begin(), f.params().end(), root) - f.params().begin());
-  };
-  std::vector<ir::Value> stores;
-  for (uint32_t id = 0; id < f.size(); ++id) {
-    ir::Value v{id};
-    if (!has(f[v].op, ir::Reads | ir::Writes)) continue;
-    size_t param = param_of(v);
-    if (f[v].op == ir::Op::Store && f.type(f.operand(v, 0)).shape.rank() > 0) stores.push_back(v);
-    else if (param < streams.size()) streams[param] = false;
-    else streams.assign(streams.size(), false);
-  }
-  for (ir::Value v : stores)
-    if (size_t param = param_of(v); param < streams.size() && streams[param]) f.set_imm(v, f[v].imm | ir::kStreaming);
+  return streams;
 }
 
 std::string constant_names(const KernelDecl& kernel) {
@@ -95,7 +82,7 @@ TracedKernel trace_with_effects(const KernelDecl& kernel, std::span<const Argume
   kernel.body(values);
   ir::Function f = trace.finish();
   mark_read_only(f);
-  mark_streaming(f, kernel, facts);
+  mark_streaming(f, streaming_params(kernel, facts));
   return {std::move(f), std::move(trace.effects)};
 }
 

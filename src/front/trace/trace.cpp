@@ -13,8 +13,9 @@ thread_local Trace* current_trace = nullptr;
 std::atomic<uint64_t> last_serial{0};
 
 using Handle = detail::Handle;
-constexpr Literal::Kind kLiterals[] = {{}, {}, Literal::Bool, Literal::Int, Literal::Unsigned, Literal::Float};  // by Handle::Kind
-constexpr Handle::Kind kHandles[] = {Handle::Bool, Handle::Int, Handle::Unsigned, Handle::Float};                // by Literal::Kind
+// Each by the kind of the other.
+constexpr Literal::Kind kLiterals[] = {{}, {}, Literal::Bool, Literal::Int, Literal::Unsigned, Literal::Float};
+constexpr Handle::Kind kHandles[] = {Handle::Bool, Handle::Int, Handle::Unsigned, Handle::Float};
 
 Literal literal_of(const Handle& h) { return {kLiterals[h.kind], h.bits}; }
 Handle handle_of(const Literal& literal) { return {kHandles[literal.kind], 0, literal.bits}; }
@@ -86,31 +87,6 @@ Term Trace::term(const Value& v) const {
 }
 
 ir::Shape shape_of(const Dims& dims) { return ir::Shape(std::span(dims.data(), static_cast<size_t>(dims.rank()))); }
-
-// --- facts
-
-ir::Value root_of(const ir::Function& f, ir::Value pointer) {
-  while (f[pointer].op == ir::Op::PtrAdd || has(f[pointer].op, ir::Shapes)) pointer = f.operand(pointer, 0);
-  return f[pointer].op == ir::Op::Param ? pointer : ir::Value{};
-}
-
-void mark_read_only(ir::Function& f) {
-  std::vector<ir::Value> written;
-  bool unknown = false;
-  for (uint32_t id = 0; id < f.size(); ++id) {
-    ir::Value v{id};
-    if (!has(f[v].op, ir::Writes)) continue;
-    ir::Value root = root_of(f, f.operand(v, 0));
-    bool is_argument = std::find(f.params().begin(), f.params().end(), root) != f.params().end();
-    if (is_argument) written.push_back(root);
-    else unknown = true;
-  }
-  for (size_t k = 0; k < f.params().size(); ++k) {
-    ir::Value p = f.params()[k];
-    bool is_written = std::find(written.begin(), written.end(), p) != written.end();
-    if (f.type(p).is_pointer()) f.param_info(static_cast<int>(k)).read_only = !unknown && !is_written;
-  }
-}
 
 }  // namespace strider::front
 

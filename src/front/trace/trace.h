@@ -124,10 +124,4 @@ auto write(const std::source_location& where, Operation&& operation, const A&...
   });
 }
 
-/// The parameter that a pointer comes from by additions and index maps, or an invalid value.
-ir::Value root_of(const ir::Function& f, ir::Value pointer);
-
-/// Marks the pointer parameters through which the program writes nothing.
-void mark_read_only(ir::Function& f);
-
 }  // namespace strider::front

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A value's origin starts unknown, becomes a root, and may become "several"; joins repeat until nothing changes, which
+// In the whole program, a value's origin starts unknown, becomes a root, and may become "several"; joins repeat until nothing changes, which
 // takes a round more than loops are deep.
-#include "backend/interp/roots.h"
+#include "ir/roots.h"
 
+#include <algorithm>
 #include <utility>
 
-namespace strider::interp {
-
-using ir::Function;
-using ir::Op;
-using ir::Region;
-using ir::Value;
+namespace strider::ir {
 
 namespace {
 
@@ -43,7 +38,7 @@ class Roots {
   }
   void join_value(Value into, Value from) { join(into, roots_[from.id]); }
 
-  void visit_region(ir::RegionId id) {
+  void visit_region(RegionId id) {
     for (Value v : f_.region(id).body) visit(v);
   }
 
@@ -95,6 +90,14 @@ class Roots {
 
 }  // namespace
 
+Value root_of(const Function& f, Value pointer) {
+  auto is_step = [](Op op) { return op == Op::PtrAdd || op == Op::Extract || op == Op::Cast || op == Op::Hint || has(op, Shapes); };
+  while (is_step(f[pointer].op)) pointer = f.operand(pointer, 0);
+  const auto params = f.params();
+  const bool is_root = f[pointer].op == Op::Alloc || std::find(params.begin(), params.end(), pointer) != params.end();
+  return is_root ? pointer : Value{};
+}
+
 std::vector<Value> pointer_roots(const Function& f) { return Roots(f).solve(); }
 
-}  // namespace strider::interp
+}  // namespace strider::ir
