@@ -88,6 +88,8 @@ class Ptr : public Pointer {
   friend Ptr operator+(const Operand& offset, const Ptr& p) { return p + offset; }
   friend Ptr operator-(const Ptr& p, const Operand& offset) { return Ptr(detail::ptr_add(p.raw(), offset, true)); }
   Ptr& operator+=(const Operand& offset) { return *this = *this + offset; }
+  /// A tile of pointers with new axes: `(x + i)[{colon, newaxis}]`.
+  Ptr operator[](const Subscript& subscript) const { return Ptr(raw()[subscript]); }
 };
 
 /// A run-time number given at the launch, of a fixed dtype.
@@ -104,6 +106,8 @@ using u8 = Scalar<DType::U8>;
 using u16 = Scalar<DType::U16>;
 using u32 = Scalar<DType::U32>;
 using u64 = Scalar<DType::U64>;
+using f16 = Scalar<DType::F16>;
+using bf16 = Scalar<DType::BF16>;
 using f32 = Scalar<DType::F32>;
 using f64 = Scalar<DType::F64>;
 
@@ -276,6 +280,32 @@ P max_contiguous(const P& p, int64_t n, Place where = Place::current()) {
   return P(max_contiguous(Operand(p.raw(), where), Dims{n}));
 }
 
+/// Tiles of pointers move their lanes as other tiles do.
+template <std::derived_from<Pointer> P>
+P broadcast_to(const P& p, const Dims& shape, Place where = Place::current()) {
+  return P(broadcast_to(Operand(p.raw(), where), shape));
+}
+template <std::derived_from<Pointer> P>
+P expand_dims(const P& p, int axis, Place where = Place::current()) {
+  return P(expand_dims(Operand(p.raw(), where), axis));
+}
+template <std::derived_from<Pointer> P>
+P reshape(const P& p, const Dims& shape, Place where = Place::current()) {
+  return P(reshape(Operand(p.raw(), where), shape));
+}
+template <std::derived_from<Pointer> P>
+P ravel(const P& p, Place where = Place::current()) {
+  return P(ravel(Operand(p.raw(), where)));
+}
+template <std::derived_from<Pointer> P>
+P trans(const P& p, const Dims& axes = {}, Place where = Place::current()) {
+  return P(trans(Operand(p.raw(), where), axes));
+}
+template <std::derived_from<Pointer> P>
+P permute(const P& p, const Dims& axes, Place where = Place::current()) {
+  return P(permute(Operand(p.raw(), where), axes));
+}
+
 /// What is no pointer does not compile.
 template <std::convertible_to<Value> V>
 Value load(const V& p, const Value& = {}, const Value& = {}) {
@@ -299,6 +329,7 @@ STRIDER_API Pointer where(const Operand& condition, const Pointer& a, const Poin
 inline constexpr bool keep_dims = true;
 inline constexpr bool reverse = true;
 inline constexpr bool descending = true;
+inline constexpr bool smallest = false;
 
 struct AllAxes {};
 inline constexpr AllAxes all_axes;
@@ -318,6 +349,9 @@ class FoldAxis {
 enum class nan : uint8_t { carry, drop };
 /// Which one of equal elements is meant: that of the lowest index, or of the highest.
 enum class tie : uint8_t { lowest, highest };
+
+/// clamp with a choice: with nan::carry NaN passes, with nan::drop it counts as absent, so that NaN gives `low`.
+STRIDER_API Value clamp(const Operand& x, const Operand& low, const Operand& high, nan nans);
 
 struct SumOptions {
   bool keep_dims = false;              // the folded axis stays, with size 1
@@ -367,8 +401,10 @@ STRIDER_API Value cumprod(const Operand& x, int axis = 0, bool reverse = false);
 /// The elements in rising order along the axis, or falling with tl::descending; up to 4096 along the axis, of any dtype.
 /// NaN counts as the largest, -0 is below +0.
 STRIDER_API Value sort(const Operand& x, int axis = -1, bool descending = false);
-/// The k largest elements along the axis, falling.
-STRIDER_API Value topk(const Operand& x, int64_t k, int axis = -1);
+/// The k largest elements along the axis, falling, or with tl::smallest the k smallest, rising. NaN counts as the largest.
+STRIDER_API Value topk(const Operand& x, int64_t k, int axis = -1, bool largest = true);
+/// Both: {elements, i32 indices along the axis}. Equal elements come in rising order of their indices.
+STRIDER_API std::array<Value, 2> topk_with_indices(const Operand& x, int64_t k, int axis = -1, bool largest = true);
 /// How many elements of an integer tile are 0, 1, ..., bins - 1, as an i32 tile of `bins` (up to 4096) elements. Others are not
 /// counted, nor are lanes whose mask is false.
 STRIDER_API Value histogram(const Operand& x, int64_t bins, const Value& mask = {});

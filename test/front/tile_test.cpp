@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels of the tile language do, run in the tile interpreter against plain loops.
+#include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "front/run_kernel.h"
@@ -178,6 +180,48 @@ TEST(Tile, UnsignedOffsetsAndQuotients) {
   std::vector<uint32_t> out(6);
   run(k, {}, {1, 1, 1}, out, uint32_t{4000000001u});
   EXPECT_EQ(out, (std::vector<uint32_t>{0, 1, 0, 1, 1333333334u, 250000000u}));
+}
+
+TEST(Tile, IntegersAreTruthValuesWhereABoolIsWanted) {
+  auto k = kernel("bools", [](tl::Ptr<bool> x, tl::Ptr<bool> out) {
+    auto i = tl::arange(0, 4);
+    tl::store(out + i, tl::full<bool>({4}, 2));
+    tl::store(out + 4 + i, tl::load(x + i, i < 2, 1));
+    tl::store(out + 8 + i, 0);
+  });
+  std::unique_ptr<bool[]> x(new bool[4]()), out(new bool[12]());
+  run(k, {}, {1, 1, 1}, slot(x.get()), slot(out.get()));
+  EXPECT_EQ(std::vector<int>(out.get(), out.get() + 12), (std::vector<int>{1, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0}));
+}
+
+TEST(Tile, ClampCarriesOrDropsNan) {
+  auto k = kernel("clamps", [](tl::Ptr<float> x, tl::Ptr<float> carried, tl::Ptr<float> dropped) {
+    auto i = tl::arange(0, 4);
+    auto v = tl::load(x + i);
+    tl::store(carried + i, tl::clamp(v, -1, 1, tl::nan::carry));
+    tl::store(dropped + i, tl::clamp(v, -1, 1, tl::nan::drop));
+  });
+  std::vector<float> x{NAN, -3, 0.5f, 3}, carried(4), dropped(4);
+  run(k, {}, {1, 1, 1}, x, carried, dropped);
+  EXPECT_TRUE(std::isnan(carried[0]));
+  EXPECT_EQ(std::vector<float>(carried.begin() + 1, carried.end()), (std::vector<float>{-1, 0.5f, 1}));
+  EXPECT_EQ(dropped, (std::vector<float>{-1, -1, 0.5f, 1}));
+}
+
+TEST(Tile, QuotientsOf16BitsAreF32InKernels) {
+  auto k = kernel("dtypes", [](tl::Ptr<Half> x, tl::Ptr<BFloat16> y) {
+    Value a = tl::load(x), b = tl::load(y);
+    EXPECT_EQ((a / a).dtype(), f32);
+    EXPECT_EQ((a % a).dtype(), f32);
+    EXPECT_EQ((b / 2).dtype(), f32);
+    EXPECT_EQ((1.5 / b).dtype(), f32);
+    EXPECT_EQ((a % tl::arange(1, 2)).dtype(), f32);
+    EXPECT_EQ((a * a).dtype(), f16);
+    EXPECT_EQ(tl::div(a, a).dtype(), f16);
+    EXPECT_EQ((a / Value(1.0).to(f64)).dtype(), f64);
+    EXPECT_EQ((Value(8) >> tl::full<uint32_t>({2}, 1)).dtype(), u32);
+  });
+  (void)text_of(k);
 }
 
 TEST(Tile, AnyElementTypeComesFromTheTensor) {

@@ -17,7 +17,8 @@ Kernel binary(std::string name, F body) {
                 [body](tl::Ptr<T> x, tl::Ptr<T> y, tl::Ptr<R> z, tl::i32 n) {
                   auto i = tl::program_id(0) * block + tl::arange(0, block);
                   auto mask = i < n;
-                  tl::store(z + i, body(tl::load(x + i, mask), tl::load(y + i, mask)), mask);
+                  Value result = body(tl::load(x + i, mask), tl::load(y + i, mask));
+                  tl::store(z + i, result.to(dtype_of<R>), mask);  // quotients of 16 bits are f32
                 });
 }
 

@@ -106,7 +106,8 @@ Argument alias(int of, int64_t offset) {
 Argument number_bits(DType dtype, double value, bool divisible_by_16);
 template <class T>
 Argument number(T value, bool divisible_by_16 = false) {
-  return number_bits(dtype_of<T>, static_cast<double>(value), divisible_by_16);
+  if constexpr (std::is_class_v<T>) return number_bits(dtype_of<T>, value.to_float(), divisible_by_16);  // 16-bit floats
+  else return number_bits(dtype_of<T>, static_cast<double>(value), divisible_by_16);
 }
 
 // --- programs

@@ -2,6 +2,7 @@
 // Constructs that move or combine the elements of whole tiles: flip, join, split, cat, gather, sort, histogram, dot.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ir/semantics.h"
 #include "lowering/kernels.h"
@@ -206,6 +207,99 @@ Kernel largest_of(int n, int k) {
       });
 }
 
+/// The k largest and the k smallest of rows with equal elements and NaN, and their places.
+Kernel extremes_and_places(int rows, int n, int k) {
+  auto element = [](int64_t i) -> Real { return i % 11 == 7 ? NAN : static_cast<Real>(i * 5 % 7 - 3); };
+  return kernel(
+      fmt::format("topk_with_indices_{}_of_{}", k, n), {1, 1, 1},
+      {formula<float>(rows * n, element), output<float>(2 * rows * k), output<int>(2 * rows * k)},
+      [rows, n, k](tl::Ptr<float> x, tl::Ptr<float> y, tl::Ptr<int> at) {
+        auto v = tl::load(x + row_major({rows, n}));
+        auto i = row_major({rows, k});
+        auto [large, where_large] = tl::topk_with_indices(v, k, 1);
+        auto where_small = tl::topk_with_indices(v, k, 1, tl::smallest)[1];
+        tl::store(y + i, large);
+        tl::store(at + i, where_large);
+        tl::store(y + rows * k + i, tl::topk(v, k, 1, tl::smallest));
+        tl::store(at + rows * k + i, where_small);
+      },
+      [rows, n, k](Reference& r) {
+        for (int row = 0; row < rows; ++row)
+          for (bool largest : {true, false}) {
+            std::vector<int> order(static_cast<size_t>(n));
+            std::iota(order.begin(), order.end(), 0);
+            auto rank = [&](int i) {  // NaN counts as the largest
+              Real v = r.in(0, row * n + i);
+              return std::isnan(v) ? Real(INFINITY) : v;
+            };
+            std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return largest ? rank(a) > rank(b) : rank(a) < rank(b); });
+            for (int i = 0; i < k; ++i) {
+              int out = (largest ? 0 : rows * k) + row * k + i;
+              r.set(1, out, r.in(0, row * n + order[static_cast<size_t>(i)]));
+              r.set(2, out, order[static_cast<size_t>(i)]);
+            }
+          }
+      });
+}
+
+/// Tiles of pointers with new axes, repeated, reordered and under another shape.
+Kernel pointer_tiles() {
+  return kernel(
+      "pointer_tiles", {1, 1, 1}, {mixed<float>(24), output<float>(24), output<float>(24)},
+      [](tl::Ptr<float> x, tl::Ptr<float> y, tl::Ptr<float> z) {
+        auto rows = (x + tl::arange(0, 4) * 6)[{tl::colon, tl::newaxis}] + tl::arange(0, 6);  // [4, 6]
+        tl::store(tl::trans(y + row_major({6, 4})), tl::load(rows));
+        auto flat = tl::ravel(tl::permute(tl::reshape(rows, {4, 2, 3}), {1, 0, 2}));
+        auto repeated = tl::broadcast_to(tl::expand_dims(flat, 0), {1, 24});
+        tl::store(tl::expand_dims(z + tl::arange(0, 24), 0), tl::load(repeated));
+      },
+      [](Reference& r) {
+        for (int k = 0; k < 24; ++k) {
+          r.set(1, k % 6 * 4 + k / 6, r.in(0, k));
+          r.set(2, k, r.in(0, k / 3 % 4 * 6 + k / 12 * 3 + k % 3));
+        }
+      });
+}
+
+/// 16-bit numbers of the launch; `/` and `%` of 16-bit floats are f32.
+template <class T>
+Kernel half_numbers() {
+  return kernel(
+      "half_numbers_" + word_of<T>(), {1, 1, 1},
+      {formula<T>(16, [](int64_t i) -> Real { return static_cast<Real>(i) - 7; }), output<float>(16), output<float>(16), number(T::from(3))},
+      [](tl::Ptr<T> x, tl::Ptr<float> y, tl::Ptr<float> z, tl::Scalar<dtype_of<T>> divisor) {
+        auto i = tl::arange(0, 16);
+        auto v = tl::load(x + i);
+        tl::store(y + i, v / divisor);
+        tl::store(z + i, v % divisor);
+      },
+      [](Reference& r) {
+        for (int i = 0; i < 16; ++i) {
+          auto v = static_cast<float>(r.in(0, i));
+          r.set(1, i, v / 3.0f);
+          r.set(2, i, std::fmod(v, 3.0f));
+        }
+      });
+}
+
+/// Signed elements shifted by unsigned amounts: the sign is shifted in whatever the common dtype is.
+template <class T, class U>
+Kernel signed_by_unsigned() {
+  return kernel(
+      "shift_of_" + word_of<T>() + "_by_" + word_of<U>(), {1, 1, 1},
+      {formula<T>(64, [](int64_t i) -> Real { return static_cast<Real>(i * 3 - 90); }), formula<U>(64, [](int64_t i) -> Real { return static_cast<Real>(i % 13); }),
+       output<int64_t>(64)},
+      [](tl::Ptr<T> x, tl::Ptr<U> amount, tl::Ptr<int64_t> y) {
+        auto i = tl::arange(0, 64);
+        auto shifted = tl::load(x + i) >> tl::load(amount + i);
+        DType with_sign = sizeof(T) > sizeof(U) ? dtype_of<T> : dtype_of<std::make_signed_t<U>>;
+        tl::store(y + i, tl::bitcast(shifted, with_sign).to(DType::I64));
+      },
+      [](Reference& r) {
+        for (int i = 0; i < 64; ++i) r.set(2, i, static_cast<Real>(static_cast<int64_t>(r.in(0, i)) >> static_cast<int>(r.in(1, i))));
+      });
+}
+
 /// Of each program's tile, with and without a mask; the counts are read again in the order of bins and in another one.
 template <class T>
 Kernel counts(const Sizes& shape, int bins) {
@@ -356,7 +450,10 @@ Kernel product_of_indices() {
 }  // namespace
 
 Kernels whole_kernels() {
-  Kernels all{small_shapes(), unrolled(), largest_of(100, 7), sorted_in_a_loop(), products_in_a_loop(), product_of_indices()};
+  Kernels all{small_shapes(), unrolled(), largest_of(100, 7), extremes_and_places(3, 37, 9), pointer_tiles(), half_numbers<Half>(), half_numbers<BFloat16>(),
+              signed_by_unsigned<int8_t, uint8_t>(), signed_by_unsigned<int8_t, uint32_t>(), signed_by_unsigned<int16_t, uint16_t>(),
+              signed_by_unsigned<int32_t, uint32_t>(), signed_by_unsigned<int32_t, uint64_t>(), signed_by_unsigned<int64_t, uint64_t>(),
+              sorted_in_a_loop(), products_in_a_loop(), product_of_indices()};
   auto add = [&](Kernel k) { all.push_back(std::move(k)); };
   add(masked_by("flipped_index", [](auto i, auto) { return tl::flip(i); }, [](int i) { return 4095 - i; }));
   add(masked_by("index_from_a_gathered_element", [](auto i, auto) { return i + tl::flip(tl::split(tl::arange(7, 9) * 100)[1] + tl::arange(0, 1)); },

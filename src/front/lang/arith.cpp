@@ -59,9 +59,25 @@ Literal fold_literals(const Writer& w, Op op, Terms terms) {
   return literal_from(result, ir::evaluate(op, dtype, result, args));
 }
 
-/// An integer as a float of the dialect; a literal stays one.
+/// A value as a float of the dialect; a literal stays one.
 Term as_float(Writer& w, const Term& t) {
   return t.is_literal() ? Term(Literal::of(t.literal().as_double())) : Term(cast(w, t, w.dialect().literal_float));
+}
+
+// --- where kernels follow Triton
+
+/// `%` of 16-bit floats is computed and given in f32, as `/` is.
+bool is_widened(const Writer& w, Op op, DType dtype) { return w.dialect().is_tile && op == Op::Rem && ir::is_half(dtype); }
+
+/// The left operand says whether its sign is shifted in, also where the common dtype has none.
+bool shifts_sign_of_unsigned(const Writer& w, Op op, Terms terms, DType dtype) {
+  bool may = w.dialect().is_tile && op == Op::Shr && is_unsigned_int(dtype);
+  return may && terms[0].is_node() && is_signed_int(w.dtype_of(terms[0]));
+}
+
+ir::Value shift_in_sign(ir::Builder& b, ir::Value x, ir::Value amount) {
+  DType dtype = b.type(x).dtype, with_sign = ir::signed_of_size(size_of(dtype));
+  return b.bitcast(b.binary(Op::Shr, b.bitcast(x, with_sign), b.bitcast(amount, with_sign)), dtype);
 }
 
 /// The ceiling of a / b from the truncated quotient.
@@ -91,15 +107,23 @@ Term apply(Writer& w, Op op, Terms terms) {
     if (t.is_empty()) user_error("{}: a value that was never given one is used", ir::name_of(op));
   if (std::all_of(terms.begin(), terms.end(), [](const Term& t) { return t.is_literal(); })) return fold_literals(w, op, terms);
   DType dtype = common_dtype(w, terms);
+  if (is_widened(w, op, dtype)) dtype = DType::F32;
   ir::Value values[3];
   for (size_t k = 0; k < terms.size(); ++k) values[k] = w.node(terms[k], dtype);
   broadcast_all(w.b, ir::name_of(op), std::span(values, terms.size()));
+  if (shifts_sign_of_unsigned(w, op, terms, dtype)) return shift_in_sign(w.b, values[0], values[1]);
   return w.b.emit(op, std::span<const ir::Value>(values, terms.size()));
 }
 
+Term clamp(Writer& w, const Term& x, const Term& low, const Term& high, bool drop_nan) {
+  Term raised = apply(w, drop_nan ? Op::FMax : Op::Maximum, {x, low});
+  return apply(w, drop_nan ? Op::FMin : Op::Minimum, {raised, high});
+}
+
 Term true_divide(Writer& w, const Term& a, const Term& b) {
-  bool integers = is_integer(w, a) && is_integer(w, b);
-  return integers ? apply(w, Op::Div, {as_float(w, a), as_float(w, b)}) : apply(w, Op::Div, {a, b});
+  bool converts = is_integer(w, a) && is_integer(w, b);
+  if (w.dialect().is_tile && !(a.is_literal() && b.is_literal())) converts |= ir::is_half(common_dtype(w, {{a, b}}));
+  return converts ? apply(w, Op::Div, {as_float(w, a), as_float(w, b)}) : apply(w, Op::Div, {a, b});
 }
 
 Term ceil_division(Writer& w, const Term& a, const Term& b) {

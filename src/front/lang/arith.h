@@ -15,12 +15,16 @@ DType common_dtype(const Writer& w, Terms terms);
 
 /// A pointwise op of 1 to 3 operands.
 Term apply(Writer& w, ir::Op op, Terms terms);
-inline Term apply(Writer& w, ir::Op op, std::initializer_list<Term> terms) { return apply(w, op, Terms(terms.begin(), terms.size())); }
+inline Term apply(Writer& w, ir::Op op, std::initializer_list<Term> terms) {
+  return apply(w, op, Terms(terms.begin(), terms.size()));
+}
 
-/// `/`: integers become floats of the dialect first.
+/// `/`: integers become floats of the dialect first, in kernels 16-bit floats, too.
 Term true_divide(Writer& w, const Term& a, const Term& b);
 /// The quotient of integers rounded up.
 Term ceil_division(Writer& w, const Term& a, const Term& b);
+/// minimum(maximum(x, low), high), or of those that drop NaN.
+Term clamp(Writer& w, const Term& x, const Term& low, const Term& high, bool drop_nan);
 /// By a bool; of two pointers to one dtype, too.
 ir::Value where(Writer& w, const Term& condition, const Term& a, const Term& b);
 /// A literal is rounded once.

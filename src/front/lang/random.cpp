@@ -16,7 +16,8 @@ struct Width {
   uint64_t multiplier[2], key_step[2];
 };
 constexpr Width kNarrow = {DType::U32, DType::U64, {0xD2511F53, 0xCD9E8D57}, {0x9E3779B9, 0xBB67AE85}};
-constexpr Width kWide = {DType::U64, DType::U64, {0xD2E7470EE14C6C93, 0xCA5A826395121157}, {0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B}};
+constexpr Width kWide = {
+    DType::U64, DType::U64, {0xD2E7470EE14C6C93, 0xCA5A826395121157}, {0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B}};
 
 Expr integer(Writer& w, std::string_view what, std::string_view name, const Term& x) {
   if (x.is_empty()) user_error("{}: the {} was never given a value", what, name);

@@ -8,6 +8,7 @@
 #include "front/lang/arith.h"
 #include "front/lang/shape.h"
 #include "ir/print.h"
+#include "ir/promote.h"
 
 namespace strider::front {
 
@@ -77,7 +78,7 @@ void store_lanes(Builder& b, ir::Value at, ir::Value value, ir::Value mask) {
 /// An element's bits in an i64.
 ir::Value as_words(Builder& b, ir::Value v) {
   DType dtype = b.type(v).dtype;
-  if (is_float(dtype)) v = b.bitcast(v, size_of(dtype) == 2 ? DType::I16 : size_of(dtype) == 4 ? DType::I32 : DType::I64);
+  if (is_float(dtype)) v = b.bitcast(v, ir::signed_of_size(size_of(dtype)));
   return dtype == DType::U64 ? b.bitcast(v, DType::I64) : b.cast(v, DType::I64);
 }
 

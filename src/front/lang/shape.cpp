@@ -66,7 +66,8 @@ ir::Value subscript(Writer& w, const Term& x, std::span<const bool> is_new) {
   const Shape shape = w.type(v).shape;
   const auto named = std::count(is_new.begin(), is_new.end(), false);
   if (named > shape.rank())
-    user_error("a subscript of {} axes for a tile of shape {}: it has {}; newaxis adds one", named, to_string(shape), shape.rank());
+    user_error("a subscript of {} axes for a tile of shape {}: it has {}; newaxis adds one", named, to_string(shape),
+               shape.rank());
   for (size_t axis = 0; axis < is_new.size(); ++axis)
     if (is_new[axis]) v = w.b.expand_dims(v, static_cast<int>(axis));
   return v;
@@ -84,7 +85,8 @@ ir::Value trans(Writer& w, const Term& x, std::span<const int64_t> axes) {
   const Shape shape = w.type(v).shape;
   const int rank = shape.rank();
   std::vector<int> order;
-  for (int64_t a : axes) order.push_back(check_axis("trans", shape, static_cast<int>(std::clamp<int64_t>(a, INT32_MIN, INT32_MAX))));
+  auto narrow = [](int64_t a) { return static_cast<int>(std::clamp<int64_t>(a, INT32_MIN, INT32_MAX)); };
+  for (int64_t a : axes) order.push_back(check_axis("trans", shape, narrow(a)));
   for (int k = rank; axes.empty() && k-- > 0;) order.push_back(k);
   uint32_t seen = 0;
   for (int a : order) seen |= 1u << a;

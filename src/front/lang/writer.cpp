@@ -64,7 +64,8 @@ void Writer::fail(const Error& error, const Span& place) const {
 
 void Writer::enter() {
   if (open_.size() > kMostNested)
-    user_error("bodies (of if_, range, while_, reduce) and return_if nest more than {} deep: turn the outer ones into a loop", kMostNested);
+    user_error("bodies (of if_, range, while_, reduce) and return_if nest more than {} deep: turn the outer ones into a loop",
+               kMostNested);
   open_.push_back(++last_body_);
   outer_places_.push_back(place_);
   placed_ = false;

@@ -27,7 +27,9 @@ Value randint(const Operand& seed, const Operand& offset, int rounds) {
   return write(seed.where, front::randint, seed, offset, rounds);
 }
 Value uint_to_uniform_float(const Operand& x) { return write(x.where, front::uint_to_uniform_float, x); }
-Value rand(const Operand& seed, const Operand& offset, int rounds) { return write(seed.where, front::rand, seed, offset, rounds); }
+Value rand(const Operand& seed, const Operand& offset, int rounds) {
+  return write(seed.where, front::rand, seed, offset, rounds);
+}
 std::array<Value, 4> rand4x(const Operand& seed, const Operand& offset, int rounds) {
   return write(seed.where, front::rand4x, seed, offset, rounds);
 }

@@ -212,6 +212,10 @@ Pointer where(const Operand& condition, const Pointer& a, const Pointer& b) {
   return Pointer(write(condition.where, front::where, condition, a, b));
 }
 
+Value clamp(const Operand& x, const Operand& low, const Operand& high, nan nans) {
+  return write(x.where, front::clamp, x, low, high, nans == nan::drop);
+}
+
 // --- folds
 
 namespace {
@@ -256,7 +260,10 @@ Value cumprod(const Operand& x, int axis, bool reverse) { return write(x.where, 
 // --- whole tiles
 
 Value sort(const Operand& x, int axis, bool descending) { return write(x.where, front::sort, x, axis, descending); }
-Value topk(const Operand& x, int64_t k, int axis) { return write(x.where, front::topk, x, k, axis); }
+Value topk(const Operand& x, int64_t k, int axis, bool largest) { return write(x.where, front::topk, x, k, axis, largest); }
+std::array<Value, 2> topk_with_indices(const Operand& x, int64_t k, int axis, bool largest) {
+  return write(x.where, front::topk_with_indices, x, k, axis, largest);
+}
 Value histogram(const Operand& x, int64_t bins, const Value& mask) { return write(x.where, front::histogram, x, bins, mask); }
 Value dot(const Operand& a, const Operand& b, const Value& acc, std::optional<DType> out_dtype) {
   return write(a.where, front::dot, a, b, acc, out_dtype);
