@@ -143,7 +143,7 @@ void steps(Runner& r, const Tensor& x, const Size& size, int seed, std::span<Row
     return f();
   };
   ir::Function tile = timed(0, [&] { return tile_kernel(fresh_operator(size, seed).untyped().declaration(), x, target); });
-  ir::Function lanes = timed(1, [&] { return pass::lower(pass::prepare(tile), target); });
+  ir::Function lanes = timed(1, [&] { return pass::lower(pass::prepare(tile, target), target); });
   Binary binary = timed(2, [&] { return compiler_for(target).compile(lanes, target); });
   timed(3, [&] { return device.load(binary); });
 }

@@ -35,7 +35,7 @@ class Calls {
   /// A call of these, timed beside copy with the same kind of stores.
   Work work(const Runner& r, std::string name, int64_t elements, Aim aim = {}) const {
     Work w{.name = std::move(name), .dtype = "f32", .elements = elements, .bytes = sets_[0].bytes, .call = call(), .aim = aim};
-    w.streaming = !r.is_gpu() && sets_[0].out.elements() * kBytes >= planner::kStreamingBytes;
+    w.streaming = r.device().target().streams(sets_[0].out.elements() * kBytes);
     return w;
   }
   testing::Call call() const {

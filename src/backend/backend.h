@@ -2,10 +2,9 @@
 // What a back end is: a compiler that needs no device, a device that loads and owns memory, an executable that launches.
 //
 // Kernel arguments travel as 8-byte slots in the order of the parameters: a pointer, or the bits of a scalar (semantics.h).
-// Only registry.cpp names back ends.
+// Only registry.cpp names back ends. docs/add-a-back-end.md says how one is added.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,8 +33,6 @@ struct Binary {
   bool is_quick = false;       // compiled for a quick target: what is left to compile should be done soon as well
 };
 
-using Grid = std::array<int64_t, 3>;
-
 /// A queue of a device, whose work is done in order: the driver's own handle. Null is the default stream, which is every device's
 /// and lives as long as the process.
 using StreamHandle = void*;
@@ -54,7 +51,7 @@ class Compiler {
   virtual ~Compiler() = default;
   /// Compiles lane form (pass/pipeline.h) for `target`. Throws unsupported errors that name the op and the target.
   virtual Binary compile(const ir::Function& lanes, const Target& target) = 0;
-  /// The named text of a late stage: "llvm", and "asm" or "ptx".
+  /// The text of a late stage: Target::assembly, or one that the compiler has besides ("llvm").
   virtual std::string text(const ir::Function& lanes, const Target& target, std::string_view stage) = 0;
 };
 
@@ -118,6 +115,41 @@ struct TensorArgument {
 /// Runs tile form in the tile interpreter on the host's memory, and gives the faults. `what` is "kernel" or "operator".
 std::vector<Fault> interpret(std::string_view what, const ir::Function& program, const Grid& grid, std::span<const uint64_t> args,
                              std::span<const TensorArgument> tensors, const Interpretation& how);
+
+/// What the registry knows of a back end; each defines one, and registry.cpp lists it.
+struct BackEnd {
+  std::string_view name;  // how names of its devices and targets begin
+  /// Its processors; no device is needed. Of levels of one triple the lowest comes first.
+  std::vector<Target> (*targets)();
+  Compiler& (*compiler)();
+  /// The names of the devices that can be opened here, by number.
+  std::vector<std::string> (*devices)();
+  /// Throws a user error if there is no such device, or a driver error when the driver cannot be opened.
+  std::unique_ptr<Device> (*open)(int number);
+  /// Of interpreters: runs the program of a launch on the host's memory. Their devices are opened by name and not listed.
+  decltype(strider::interpret)* interpret = nullptr;
+  /// DLPack's numbers (DLDeviceType) of its devices' memory, and of the host's memory as its driver gives it; 0: there is none.
+  int32_t dlpack = 0, dlpack_host = 0;
+};
+
+/// A device as DLPack numbers it.
+struct DlpackDevice {
+  int32_t type, id;
+};
+/// The device that reads such memory. Throws an unsupported error if no back end knows the type.
+Device& device_of_dlpack(const DlpackDevice& numbers);
+/// The numbers of a device's memory. Throws an unsupported error if DLPack has none.
+DlpackDevice dlpack_of_device(const Device& device);
+
+/// The target called `name`: "cpu", "cpu:<llvm processor>", "cuda:sm_80". Throws a user error that lists the known names.
+Target target_named(std::string_view name);
+std::vector<std::string> known_targets();
+/// The target of this machine's processor.
+Target host_target();
+/// The target whose programs interpret() runs.
+Target interpreter_target();
+/// The names by which interpreters are asked for.
+std::vector<std::string_view> interpreters();
 
 /// The compiler that serves `target`.
 Compiler& compiler_for(const Target& target);

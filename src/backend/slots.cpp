@@ -17,6 +17,11 @@ Binary describe(const ir::Function& lanes, const Target& target, std::string ent
   return binary;
 }
 
+void check_runs(const Target& own, const Binary& binary) {
+  if (!own.runs(target_named(binary.target)))
+    user_error("{}: compiled for {}, which {} ({}) does not run", binary.entry, binary.target, own.name, own.processor);
+}
+
 int64_t count_programs(std::string_view kernel, const Grid& grid, const Grid& limits) {
   int64_t count = 1;
   for (size_t axis = 0; axis < grid.size(); ++axis) {

@@ -50,7 +50,7 @@ std::unique_ptr<Executable> compile(const ir::Function& tile, Device& device) {
   return on_deep_stack([&] {
     Compilation compilation(tile, device, device.target());
     if (auto known = compilation.from_disk()) return known;
-    auto executable = compilation.compile(pass::prepare(tile));
+    auto executable = compilation.compile(pass::prepare(tile, device.target()));
     counters().compiles.add();
     return executable;
   });

@@ -18,7 +18,7 @@
 #include <random>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -35,11 +35,18 @@ namespace {
 
 /// All of a target: a member that is added there must be added here.
 std::string text_of(const Target& t) {
-  const auto& [name, back_end, isa, triple, processor, features, vector_bytes, interleave, max_threads, warp, scratch_limit,
-               unroll_slots, local_in_scratch, masked_blocks, deinterleaves, streaming_stores, in_tiers, quick] = t;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", name, back_end, static_cast<int>(isa), triple,
-                     processor, features, vector_bytes, interleave, max_threads, warp, scratch_limit, unroll_slots, local_in_scratch,
-                     masked_blocks, deinterleaves, streaming_stores, in_tiers, quick);
+  const auto& [name, back_end, kind, output, assembly, triple, processor, features, level, missing, tile_form, vector_bytes,
+               interleave, unroll_slots, aligned_bytes, masked_blocks, deinterleaves, streaming_stores, max_threads, warp,
+               scratch_limit, cache_bytes, local_in_scratch, rereads, grid_limit, argument_limit, argument_bytes,
+               /* The planner's figures: they choose among programs, and the program is part of the key. */ costs, in_tiers, quick] = t;
+  static_cast<void>(costs);
+  std::string text;
+  auto add = [&](const auto&... members) { ((text += fmt::format("{} ", members)), ...); };
+  add(name, back_end, static_cast<int>(kind), static_cast<int>(output), assembly, triple, processor, features, level, tile_form,
+      vector_bytes, interleave, unroll_slots, aligned_bytes, masked_blocks, deinterleaves, streaming_stores, max_threads, warp,
+      scratch_limit, cache_bytes, local_in_scratch, rereads, fmt::format("{}", fmt::join(grid_limit, ",")), argument_limit, argument_bytes, in_tiers, quick);
+  for (const MissingOp& m : missing) add(name_of(m.op), name_of(m.dtype));
+  return text;
 }
 
 /// The text without the names of parameters. The kernel's own name stays: it is that of the code's symbol.
@@ -64,7 +71,7 @@ std::string DiskKey::name() const {
 }
 
 DiskKey disk_key(const ir::Function& tile, const Target& target, std::string_view driver) {
-  return {hash_of(fmt::format("strider {} {}\nllvm {}\ntarget {}\ndriver {}\n{}", kVersion, build_id(), codegen::llvm_version(),
+  return {hash_of(fmt::format("strider {} {}\nllvm {}\ntarget {}\ndriver {}\n{}", kVersion, build_id(), codegen::llvm_identity(),
                               text_of(target), driver, canonical_text(tile)))};
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "base/deep_stack.h"
 #include "base/error.h"
 #include "base/out_of_memory.h"
@@ -57,7 +59,9 @@ std::string_view name_of(FaultKind kind) {
 std::optional<Interpretation> interpretation_from(const char* backend, const char* lints) {
   const std::string_view name = backend ? backend : "";
   if (name.empty() || name == "native") return std::nullopt;
-  if (name != "interp") user_error("STRIDER_BACKEND is {}, expected interp or native", name);
+  const std::vector<std::string_view> known = interpreters();
+  if (std::ranges::find(known, name) == known.end())
+    user_error("STRIDER_BACKEND is {}, expected {} or native", name, fmt::join(known, ", "));
   Interpretation how;
   for (std::string_view rest = lints ? lints : ""; !rest.empty();) {
     const size_t comma = std::min(rest.find(','), rest.size());
@@ -75,7 +79,7 @@ const Interpretation* interpretation() {
 
 std::unique_ptr<ir::Function> prepare_to_interpret(const ir::Function& tile, const Interpretation& how) {
   return on_deep_stack([&] {
-    return std::make_unique<ir::Function>(how.overflow ? pass::prepare_as_written(tile) : pass::prepare(tile));
+    return std::make_unique<ir::Function>(how.overflow ? pass::prepare_as_written(tile) : pass::prepare(tile, interpreter_target()));
   });
 }
 

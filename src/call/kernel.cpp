@@ -35,7 +35,6 @@ using front::ArgumentFact;
 namespace {
 
 constexpr size_t kMaxParams = 64;
-constexpr int64_t kMaxGrid[] = {INT32_MAX, 65535, 65535};
 
 /// The bytes between the first and the last element of a pointer's tensor.
 struct Range {
@@ -188,8 +187,7 @@ class Binding {
     facts_[param].log2_align =
         static_cast<uint8_t>(align < 4 ? std::countr_zero(static_cast<unsigned>(size_of(v.dtype()))) : align);
     ranges_[param] = range_of(v);
-    const Target& target = device_->target();
-    facts_[param].streams = target.max_threads == 1 && target.streaming_stores && ranges_[param].bytes() >= planner::kStreamingBytes;
+    facts_[param].streams = device_->target().streams(ranges_[param].bytes());
     views_[param] = &v;
     slots_[count_++] = address;
   }
@@ -228,12 +226,12 @@ class Binding {
   uint64_t slots_[kMaxParams];
 };
 
-Grid checked_grid(const Dims& size) {
+Grid checked_grid(const Dims& size, const Target& target) {
   if (size.rank() < 1 || size.rank() > 3) user_error("the grid has {} numbers, expected 1 to 3", size.rank());
   Grid grid{1, 1, 1};
   for (int k = 0; k < size.rank(); ++k) {
-    if (size[k] < 1 || size[k] > kMaxGrid[k])
-      user_error("the grid has size {} along axis {}, expected 1 to {}", size[k], k, kMaxGrid[k]);
+    const int64_t most = target.grid_limit[static_cast<size_t>(k)];
+    if (size[k] < 1 || size[k] > most) user_error("the grid has size {} along axis {}, expected 1 to {}", size[k], k, most);
     grid[static_cast<size_t>(k)] = size[k];
   }
   return grid;
@@ -330,7 +328,7 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments,
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Dims sizes = grid.resolve(binding.constants(constants));
-    Grid size = checked_grid(sizes);
+    Grid size = checked_grid(sizes, binding.device().target());
     const Interpretation* how = interpretation();
     if (!taps && how) return impl_->interpreted(binding, *how)->launch(size, binding.slots());
     const StreamHandle stream = launch_stream(binding.device(), arguments);
@@ -348,7 +346,7 @@ PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> a
   return naming("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
-    Grid size = checked_grid(grid.resolve(binding.constants(constants)));
+    Grid size = checked_grid(grid.resolve(binding.constants(constants)), binding.device().target());
     detail::PreparedParts parts;
     parts.what = "kernel", parts.name = impl_->decl.name, parts.grid = size, parts.device = &binding.device();
     parts.slots.assign(binding.slots().begin(), binding.slots().end());

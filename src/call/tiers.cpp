@@ -133,7 +133,7 @@ std::unique_ptr<Executable> compile_in_tiers(const ir::Function& tile, Device& d
   return on_deep_stack([&]() -> std::unique_ptr<Executable> {
     Compilation fast(tile, device, device.target()), quick(tile, device, quick_target(device.target()));
     if (auto known = fast.from_disk()) return known;
-    ir::Function prepared = pass::prepare(tile);
+    ir::Function prepared = pass::prepare(tile, device.target());
     auto tiers = std::make_shared<Tiers>();
     tiers->quick = quick.from_disk();
     bool compiles = !tiers->quick;

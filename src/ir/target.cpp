@@ -1,94 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of targets. Processors are named by level (x86-64-v3), not by model: then code, and the last bit of every result,
-// is the same on all machines of a level, and stored code fits any of them.
 #include "ir/target.h"
 
-#include <fmt/ranges.h>
+#include <algorithm>
 
 #include "base/error.h"
+#include "ir/function.h"
 
 namespace strider {
 namespace {
 
-// --- x86-64
-
-struct CpuLevel {
-  std::string_view processor;
-  int vector_bytes;
-  bool masked_blocks;
-};
-constexpr CpuLevel kCpuLevels[] = {
-    {"x86-64",    16, false},
-    {"x86-64-v2", 16, false},
-    {"x86-64-v3", 32, true},
-    {"x86-64-v4", 32, true},  // wider vectors slow the clock of many of these processors
-};
-
-int host_level() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return 3;
-  if (__builtin_cpu_supports("x86-64-v3")) return 2;
-  if (__builtin_cpu_supports("x86-64-v2")) return 1;
-#endif
-  return 0;
+// Shapes and figures were measured on one EPYC.
+CostModel costs_of_one_thread() {
+  CostModel c;
+  c.rows = {{8, 4096}, {16, 1024}, {1, 8192}, {128, 128}, {2048, 8}, {4, 64}, {32, 256}, {256, 32}};
+  c.tiles = {{128, 64}, {64, 64}, {16, 64}, {64, 16}, {16, 16}, {512, 8}, {8, 512}, {1024, 4}, {4, 1024}};
+  c.flat_elements = 2048;     // small: the last one, which is ragged, is slower
+  c.weighed_from = 1 << 22;   // of fewer elements all sizes of a layout should share code, as far as they can
+  c.masked = 2.5;
+  c.program = 48;
+  c.row = 6;
+  c.broken_row = 400;         // the memory after its part is fetched in vain
+  c.whole_m = 8;
+  c.whole_n = 16;
+  c.fold_elements = 16384;
+  return c;
 }
 
-Target cpu_target(std::string name, const CpuLevel& level) {
-  Target t;
-  t.name = std::move(name);
-  t.back_end = "cpu";
-  t.isa = Isa::X86;
-  t.triple = "x86_64-unknown-linux-gnu";
-  t.processor = level.processor;
-  t.vector_bytes = level.vector_bytes;
-  t.interleave = 2;
-  t.masked_blocks = level.masked_blocks;
-  return t;
+CostModel costs_of_many_threads() {
+  constexpr int32_t kThreads = 128, kAccesses = 2, kAccessBytes = 16;
+  CostModel c;
+  c.rows = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
+  c.tiles = {{64, 64}, {128, 8}, {8, 128}};
+  c.flat_bytes = kThreads * kAccesses * kAccessBytes;
+  c.fold_elements = 4096;
+  return c;
 }
 
-// --- NVIDIA GPUs
-
-struct GpuModel {
-  std::string_view processor;
-  int ptx;  // the version of the PTX language: the oldest that has all we say
-  int scratch_kib;
-};
-constexpr GpuModel kGpuModels[] = {
-    {"sm_70", 63, 96}, {"sm_75", 64, 64},  {"sm_80", 70, 163}, {"sm_86", 71, 99},
-    {"sm_87", 74, 163}, {"sm_89", 78, 99}, {"sm_90", 78, 227},
-};
-
-Target gpu_target(const GpuModel& model) {
+/// A processor whose programs run on many threads, and who pays for accesses that are not aligned.
+Target many_threads() {
   Target t;
-  t.name = fmt::format("cuda:{}", model.processor);
-  t.back_end = "cuda";
-  t.isa = Isa::Nvptx;
-  t.triple = "nvptx64-nvidia-cuda";
-  t.processor = model.processor;
-  t.features = fmt::format("+ptx{}", model.ptx);
   t.vector_bytes = 16;
+  t.aligned_bytes = 16;
   t.max_threads = 1024;
   t.warp = 32;
-  t.scratch_limit = int64_t{model.scratch_kib} << 10;
   t.local_in_scratch = false;
   t.masked_blocks = false;
-  t.in_tiers = true;
   t.streaming_stores = false;
   t.deinterleaves = false;
+  t.rereads = false;
+  t.costs = costs_of_many_threads();
   return t;
-}
-
-std::vector<Target> all_targets() {
-  std::vector<Target> all{host_target()};
-  for (const CpuLevel& level : kCpuLevels) all.push_back(cpu_target(fmt::format("cpu:{}", level.processor), level));
-  for (const GpuModel& model : kGpuModels) all.push_back(gpu_target(model));
-  return all;
 }
 
 }  // namespace
 
-Target host_target() { return cpu_target("cpu", kCpuLevels[host_level()]); }
+Target usual_target(TargetKind kind) {
+  Target t = kind == TargetKind::Gpu ? many_threads() : Target();
+  t.kind = kind;
+  if (kind != TargetKind::Gpu) t.costs = costs_of_one_thread();
+  if (kind == TargetKind::Interpreter) t.output = Output::Source, t.assembly = "";
+  return t;
+}
 
 Target quick_target(const Target& target) {
   Target t = target;
@@ -98,23 +70,38 @@ Target quick_target(const Target& target) {
   return t;
 }
 
-Target target_named(std::string_view name) {
-  for (Target& t : all_targets())
-    if (t.name == name) return t;
-  user_error("there is no target {}; there are {}", name, fmt::join(known_targets(), ", "));
+bool Target::runs(const Target& other) const {
+  bool same_family = back_end == other.back_end && triple == other.triple && tile_form == other.tile_form;
+  return same_family && other.level <= level;
 }
 
-std::vector<std::string> known_targets() {
-  std::vector<std::string> names;
-  for (const Target& t : all_targets()) names.push_back(t.name);
-  return names;
+bool Target::spells(ir::Op op, DType dtype) const { return std::ranges::find(missing, MissingOp{op, dtype}) == missing.end(); }
+
+void Target::lose(DType dtype) {
+  for (int k = 0; k < ir::kOpCount; ++k) lose(ir::op_at(k), dtype);
 }
 
-bool host_runs(const Target& target) {
-  if (target.isa != Isa::X86) return false;
-  for (int level = host_level(); level >= 0; --level)
-    if (kCpuLevels[level].processor == target.processor) return true;
-  return false;
+namespace {
+
+void check_op(const ir::Function& f, ir::Value v, const ir::Type& type, const Target& target) {
+  const ir::Node& node = f[v];
+  if (type.is_void || type.is_pointer() || target.spells(node.op, type.dtype)) return;
+  std::string place = to_string(f.span(v));
+  unsupported_error("{}{}: {} on {} is not available on target {}, which has no code for it", place, place.empty() ? f.name : ", " + f.name,
+                    name_of(node.op, node.imm), ir::to_string(type), target.name);
+}
+
+}  // namespace
+
+void check_spelled(const ir::Function& f, const Target& target) {
+  if (target.missing.empty()) return;
+  for (uint32_t id = 0; id < f.size(); ++id) {
+    const ir::Value v{id};
+    const ir::Node& node = f[v];
+    if (info(node.op).result != ir::ResultRule::Bool) check_op(f, v, node.type, target);
+    if (node.operand_count > 0 && node.op != ir::Op::Where) check_op(f, v, f.type(f.operand(v, 0)), target);
+    if (has(node.op, ir::Writes) && node.operand_count > 1) check_op(f, v, f.type(f.operand(v, 1)), target);
+  }
 }
 
 }  // namespace strider

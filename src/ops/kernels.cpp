@@ -13,7 +13,7 @@
 
 namespace strider::inline v0::ops {
 
-int64_t sum_block(const Device& device) { return device.target().max_threads == 1 ? 16384 : 4096; }
+int64_t sum_block(const Device& device) { return device.target().costs.fold_elements; }
 
 namespace {
 

@@ -98,11 +98,15 @@ Value add_to_odd(Builder& b, Value x, Value y) {
   return b.bitcast(b.where(b.binary(Op::And, even, inexact), moved, bits), DType::F64);
 }
 
-Value fma_narrow(Builder& b, std::span<const Value> x) {
+}  // namespace
+
+Value fma_by_f64(Builder& b, std::span<const Value> x) {
   auto wide = [&](Value v) { return b.cast(v, DType::F64); };
-  Value product = b.mul(wide(x[0]), wide(x[1]));  // exact: at most 22 bits
+  Value product = b.mul(wide(x[0]), wide(x[1]));  // exact: at most 48 bits
   return b.cast(add_to_odd(b, product, wide(x[2])), b.type(x[0]).dtype);
 }
+
+namespace {
 
 // --- the pass
 
@@ -138,7 +142,7 @@ void Decomposer::visit(Value v) {
 
 Value Decomposer::narrow(Op op, std::span<const Value> x, const Type& type) {
   if (op == Op::Neg || op == Op::Abs) return change_sign(b, op, x[0]);
-  if (op == Op::Fma) return fma_narrow(b, x);
+  if (op == Op::Fma) return fma_by_f64(b, x);
   std::vector<Value> wide;
   for (Value v : x) wide.push_back(b.cast(v, DType::F32));
   return b.cast(expand(op, wide, b.type(x[0]).dtype), type.dtype);

@@ -11,10 +11,14 @@
 // Every replacement gives the bits of ir/semantics.h (NaN payloads aside), except the functions that maths.h approximates.
 #pragma once
 
+#include "ir/builder.h"
 #include "ir/function.h"
 
 namespace strider::pass {
 
 ir::Function decompose(const ir::Function& program);
+
+/// fma of f16, bf16 or f32, correctly rounded, in arithmetic of f64.
+ir::Value fma_by_f64(ir::Builder& b, std::span<const ir::Value> x);
 
 }  // namespace strider::pass

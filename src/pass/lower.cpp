@@ -67,7 +67,6 @@ int choose_lanes(const Function& f, const Target& target) {
 /// Threads of a program: a few vectors of the largest tile for each, within the target's limits. Long programs get more
 /// threads with fewer vectors: their latency is hidden by arithmetic, and each vector is one more copy to compile.
 int choose_threads(const Function& f, const Target& target, int lanes) {
-  if (target.max_threads == 1) return 1;
   int64_t largest = 1, operations = 0;
   for (uint32_t id = 0; id < f.size(); ++id) {
     const Node& n = f[Value{id}];
@@ -90,6 +89,7 @@ void check_threads(int threads, const Target& target) {
 }  // namespace
 
 Function lower(const Function& prepared, const Target& target, int threads, const Watch& watch) {
+  if (target.tile_form) return prepared;
   auto show = [&](std::string_view stage, const Function& f) {
     if (watch) watch(stage, f);
   };
@@ -97,7 +97,7 @@ Function lower(const Function& prepared, const Target& target, int threads, cons
   if (!target.quick) tile = simplify(split(tile));
   show("split", tile);
   tile = stage(tile);
-  if (target.max_threads == 1) tile = reread(tile);
+  if (target.rereads) tile = reread(tile);
   tile = simplify(tile);
   show("staged", tile);
   Function scheduled = schedule(tile);

@@ -2,13 +2,14 @@
 #include "pass/contract.h"
 #include "pass/decompose.h"
 #include "pass/pipeline.h"
+#include "pass/respell.h"
 #include "pass/simplify.h"
 
 #include <algorithm>
 
 namespace strider::pass {
 
-ir::Function prepare(const ir::Function& tile, const Watch& watch) {
+ir::Function prepare(const ir::Function& tile, const Target& target, const Watch& watch) {
   struct Step {
     std::string_view stage;
     ir::Function (*run)(const ir::Function&);
@@ -26,8 +27,10 @@ ir::Function prepare(const ir::Function& tile, const Watch& watch) {
   ir::Function program = tile;
   for (const Step& step : kSteps) {
     program = step.run(program);
+    if (step.run == decompose) program = respell(program, target);
     show(step.stage, program);
   }
+  check_spelled(program, target);
   return program;
 }
 

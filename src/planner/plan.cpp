@@ -296,73 +296,54 @@ void step::choose_layout(Plan& p, const Target& target) {
 
 namespace {
 
-struct Block {
-  int32_t m, n;
-};
-// Preferred shapes first: of shapes that cost the same the first is taken.
-constexpr Block kRowsOneThread[] = {{8, 4096}, {16, 1024}, {1, 8192}, {128, 128}, {2048, 8}, {4, 64}, {32, 256}, {256, 32}};
-constexpr Block kRowsManyThreads[] = {{8, 128}, {1, 1024}, {128, 8}, {4, 32}};
-constexpr Block kTilesOneThread[] = {{128, 64}, {64, 64}, {16, 64}, {64, 16}, {16, 16}, {512, 8}, {8, 512}, {1024, 4}, {4, 1024}};
-constexpr Block kTilesManyThreads[] = {{64, 64}, {128, 8}, {8, 128}};
-constexpr int32_t kFlatOneThread = 2048;  // small: the last one, which is ragged, is slower
-constexpr int32_t kFlatThreads = 128;      // of a program, where there are many
-constexpr int32_t kFlatVectors = 2;        // 16-byte accesses of each thread
-
 /// Blocks are powers of two, and a division would take as long as the rest of the choice.
 int64_t tiles(int64_t size, int32_t block) { return (size + block - 1) >> std::countr_zero(static_cast<uint32_t>(block)); }
 
 /// Lanes that a block shape computes for every element.
-double waste(Block b, int64_t m, int64_t n) {
+double waste(BlockShape b, int64_t m, int64_t n) {
   return static_cast<double>(tiles(m, b.m) * b.m) / static_cast<double>(m) * static_cast<double>(tiles(n, b.n) * b.n) /
          static_cast<double>(n);
 }
 
-Block best_block(std::span<const Block> blocks, int64_t m, int64_t n) {
+BlockShape best_block(std::span<const BlockShape> blocks, int64_t m, int64_t n) {
   constexpr double kFits = 1.5;
-  for (Block b : blocks)
+  for (BlockShape b : blocks)
     if (waste(b, m, n) <= kFits) return b;
-  return *std::min_element(blocks.begin(), blocks.end(), [&](Block a, Block b) { return waste(a, m, n) < waste(b, m, n); });
+  return *std::min_element(blocks.begin(), blocks.end(), [&](BlockShape a, BlockShape b) { return waste(a, m, n) < waste(b, m, n); });
 }
 
-int32_t flat_block(const Plan& p, const Target& target) {
-  if (target.max_threads == 1) return kFlatOneThread;
+int32_t flat_block(const Plan& p, const CostModel& costs) {
+  if (costs.flat_bytes == 0) return costs.flat_elements;
   int narrowest = 16;
   for (int k = 0; k < p.key.operands; ++k)
     if (is_tensor(p, k)) narrowest = std::min(narrowest, size_of(p.key.access[k].dtype));
-  return kFlatThreads * kFlatVectors * 16 / narrowest;
+  return costs.flat_bytes / narrowest;
 }
 
-/// How long a processor with one thread works on all elements, in elements of whole tiles: others are masked, and each program and
-/// each row of one takes a while to begin; more of it where a row goes on in another program, and the memory after its part is
-/// fetched in vain.
-double cost(Block b, int64_t m, int64_t n, Layout layout) {
-  constexpr double kMasked = 2.5, kProgram = 48, kBreak = 400;
+/// How long a processor works on all elements, in elements of whole tiles: others are masked, and each program and each row of one
+/// takes a while to begin; more of it where a row goes on in another program.
+double cost(const CostModel& c, BlockShape b, int64_t m, int64_t n, Layout layout) {
   const bool breaks = b.m > 1 && b.n < n;
-  const double row = layout == Layout::Rows ? breaks ? kBreak : 6 : 0;
+  const double row = layout == Layout::Rows ? breaks ? c.broken_row : c.row : 0;
   auto rounded = [](int64_t size, int64_t to) { return static_cast<double>((size + to - 1) / to * to); };
   double whole = static_cast<double>(m / b.m * b.m) * static_cast<double>(n / b.n * b.n);
-  double all = rounded(m, std::min(b.m, 8)) * rounded(n, std::min(b.n, 16));
+  double all = rounded(m, std::min(b.m, c.whole_m)) * rounded(n, std::min(b.n, c.whole_n));
   double rows = static_cast<double>(m) * static_cast<double>(tiles(n, b.n));
-  return whole + kMasked * (all - whole) + row * rows + kProgram * rows / std::min<double>(b.m, static_cast<double>(m));
+  return whole + c.masked * (all - whole) + row * rows + c.program * rows / std::min<double>(b.m, static_cast<double>(m));
 }
 
-Block cheapest_block(std::span<const Block> blocks, int64_t m, int64_t n, Layout layout) {
+BlockShape cheapest_block(const CostModel& c, std::span<const BlockShape> blocks, int64_t m, int64_t n, Layout layout) {
   constexpr double kSame = 1.02;
   double least = std::numeric_limits<double>::infinity();
-  for (Block b : blocks) least = std::min(least, cost(b, m, n, layout));
-  return *std::find_if(blocks.begin(), blocks.end(), [&](Block b) { return cost(b, m, n, layout) <= kSame * least; });
+  for (BlockShape b : blocks) least = std::min(least, cost(c, b, m, n, layout));
+  return *std::find_if(blocks.begin(), blocks.end(), [&](BlockShape b) { return cost(c, b, m, n, layout) <= kSame * least; });
 }
 
-std::span<const Block> blocks_for(Layout layout, const Target& target) {
-  bool one = target.max_threads == 1;
-  if (layout == Layout::Tiled) return one ? std::span<const Block>(kTilesOneThread) : kTilesManyThreads;
-  return one ? std::span<const Block>(kRowsOneThread) : kRowsManyThreads;
-}
-
-int64_t count_programs(const Plan& p) {
+int64_t count_programs(const Plan& p, const Target& target) {
+  const int64_t most = target.grid_limit[0];
   Wide programs = Wide{p.tiles_m} * p.tiles_n;
-  for (int a = 0; a < axis_m(p) && programs <= INT32_MAX; ++a) programs *= p.sizes[a];
-  if (programs > INT32_MAX) unsupported_error("the operator would need more than 2^31 programs for this layout");
+  for (int a = 0; a < axis_m(p) && programs <= most; ++a) programs *= p.sizes[a];
+  if (programs > most) unsupported_error("the operator would need more than {} programs for this layout", most);
   return static_cast<int64_t>(programs);
 }
 
@@ -370,15 +351,16 @@ int64_t count_programs(const Plan& p) {
 
 void step::choose_block(Plan& p, const Target& target) {
   int64_t m = rank(p) > 1 ? p.sizes[axis_m(p)] : 1, n = p.sizes[axis_n(p)];
-  constexpr int64_t kLarge = 1 << 22;  // of fewer elements all sizes of a layout should share code, as far as they can
-  std::span<const Block> blocks = blocks_for(p.key.layout, target);
-  bool by_cost = target.max_threads == 1 && Wide{m} * n >= kLarge;
-  Block block = rank(p) == 1 ? Block{1, flat_block(p, target)} : by_cost ? cheapest_block(blocks, m, n, p.key.layout) : best_block(blocks, m, n);
+  const CostModel& costs = target.costs;
+  const std::vector<BlockShape>& blocks = p.key.layout == Layout::Tiled ? costs.tiles : costs.rows;
+  BlockShape block = rank(p) == 1                     ? BlockShape{1, flat_block(p, costs)}
+                     : Wide{m} * n >= costs.weighed_from ? cheapest_block(costs, blocks, m, n, p.key.layout)
+                                                         : best_block(blocks, m, n);
   p.key.block_m = block.m;
   p.key.block_n = block.n;
   p.tiles_m = tiles(m, block.m);
   p.tiles_n = tiles(n, block.n);
-  p.programs = count_programs(p);
+  p.programs = count_programs(p, target);
 }
 
 // --- numbers and facts
@@ -425,13 +407,13 @@ int log2_alignment(const Plan& p, Role role) {
   return least;
 }
 
-bool is_large_and_fresh(const Plan& p) {
+bool is_large_and_fresh(const Plan& p, const Target& target) {
   int64_t elements = 1;
   for (int a = 0; a < rank(p); ++a) elements *= p.sizes[a];
   for (int k = 0; k < p.key.operands; ++k) {
     const Access& access = p.key.access[k];
     if (access.same_as > 0) return false;
-    if (access.role == Role::Output && (access.unit != Unit::N || elements * size_of(access.dtype) < kStreamingBytes))
+    if (access.role == Role::Output && (access.unit != Unit::N || !target.streams(elements * size_of(access.dtype))))
       return false;
   }
   return true;
@@ -450,16 +432,15 @@ void note_in_place(Plan& p) {
 
 }  // namespace
 
-/// Alignment counts where an access must be aligned to be wide: on GPUs, and for streaming stores.
+/// Alignment counts where an access must be aligned to be wide: everywhere on some targets, else for streaming stores.
 void step::note_facts(Plan& p, const Target& target) {
   note_in_place(p);
-  constexpr int kWideAccess = 4;  // log2 of 16 bytes
-  bool is_gpu = target.max_threads > 1;
-  int wanted = is_gpu ? kWideAccess : std::bit_width(static_cast<unsigned>(target.vector_bytes * target.interleave)) - 1;
+  bool aligns = target.aligned_bytes > 0;
+  int wanted = std::bit_width(static_cast<unsigned>(aligns ? target.aligned_bytes : target.wide_bytes())) - 1;
   bool out = log2_alignment(p, Role::Output) >= wanted, in = log2_alignment(p, Role::Input) >= wanted;
-  p.key.streaming = target.streaming_stores && is_large_and_fresh(p) && (is_gpu || out);
-  p.key.align_out = static_cast<uint8_t>(out && (is_gpu || p.key.streaming) ? wanted : 0);
-  p.key.align_in = static_cast<uint8_t>(in && is_gpu ? wanted : 0);
+  p.key.streaming = is_large_and_fresh(p, target) && (aligns || out);
+  p.key.align_out = static_cast<uint8_t>(out && (aligns || p.key.streaming) ? wanted : 0);
+  p.key.align_in = static_cast<uint8_t>(in && aligns ? wanted : 0);
 }
 
 // --- all of it

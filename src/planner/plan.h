@@ -25,7 +25,6 @@
 
 namespace strider::planner {
 
-inline constexpr int64_t kStreamingBytes = 16 << 20;  // outputs from here on are not read again soon
 inline constexpr int kMaxOperands = 64;
 inline constexpr int kMaxAxes = kMaxDims;
 

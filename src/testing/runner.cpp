@@ -37,7 +37,7 @@ void Progress::clear() {
 namespace {
 
 Choices completed(Choices c, const Device& device) {
-  bool is_gpu = device.target().max_threads > 1;
+  bool is_gpu = device.target().kind == TargetKind::Gpu;
   if (c.sizes.empty()) c.sizes = is_gpu ? std::vector{int64_t{1} << 26} : std::vector{int64_t{1} << 24, int64_t{1} << 27};
   if (c.quick) c.sizes.resize(1);
   if (is_gpu) c.threads = {0};
@@ -56,7 +56,7 @@ Runner::Runner(Choices choices, Progress& progress, Peer* peer)
       peer_(peer),
       memory_(device_) {}
 
-bool Runner::is_gpu() const { return device_.target().max_threads > 1; }
+bool Runner::is_gpu() const { return device_.target().kind == TargetKind::Gpu; }
 
 int Runner::sets_for(int64_t bytes) {
   constexpr int64_t kBeyondCaches = 512 << 20;
@@ -86,10 +86,10 @@ class Identity {
     planner::Operand operands[] = {{planner::Role::Output, f32, y_.data(), &y_.shape(), &y_.strides()},
                                    {planner::Role::Input, f32, x_.data(), &x_.shape(), &x_.strides()}};
     planner::Plan plan = planner::plan(operands, device.target());
-    if (plan.key.streaming == streaming || plan.empty || device.target().max_threads > 1) return;
+    if (plan.key.streaming == streaming || plan.empty || !device.target().streaming_stores) return;
     const Target& target = device.target();
     plan.key.streaming = streaming;
-    plan.key.align_out = streaming ? std::bit_width(static_cast<unsigned>(target.vector_bytes * target.interleave)) - 1 : 0;
+    plan.key.align_out = streaming ? std::bit_width(static_cast<unsigned>(target.wide_bytes())) - 1 : 0;
     const detail::OperatorDecl& op = decltype(ops::copy)::get().untyped().declaration();
     planner::ArgumentType type{planner::Source::Tensor, f32};
     executable_ = compile(generate(op, type_operator(op, {&type, 1}), plan.key), device);

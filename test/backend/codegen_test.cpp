@@ -8,6 +8,7 @@
 #include "backend/lane_cases.h"
 #include "base/deep_stack.h"
 #include "base/error.h"
+#include "backend/backend.h"
 #include "codegen/llvm/codegen.h"
 #include "ir/builder.h"
 #include "support/ptxas.h"
@@ -32,8 +33,11 @@ std::string message_of(const std::function<void()>& action, ErrorKind kind) {
   return "no error";
 }
 
-std::string asm_of(const Function& f, std::string_view target = "cpu:x86-64-v3") { return codegen::text(f, target_named(target), "asm"); }
-std::string ptx_of(const Function& f, std::string_view target = "cuda:sm_80") { return codegen::text(f, target_named(target), "ptx"); }
+std::string text(const Function& f, const Target& target, std::string_view stage) { return compiler_for(target).text(f, target, stage); }
+std::vector<char> compile(const Function& f, const Target& target) { return compiler_for(target).compile(f, target).code; }
+
+std::string asm_of(const Function& f, std::string_view target = "cpu:x86-64-v3") { return text(f, target_named(target), "asm"); }
+std::string ptx_of(const Function& f, std::string_view target = "cuda:sm_80") { return text(f, target_named(target), "ptx"); }
 
 using Body = std::function<Value(Builder&, Value)>;
 
@@ -185,17 +189,17 @@ TEST(Assembly, MasksWithoutBranches) {
 
 TEST(Stages, AreNamedInTheErrorForAnUnknownOne) {
   Function f = block_kernel(DType::F32, 4, itself);
-  EXPECT_EQ(message_of([&] { codegen::text(f, target_named("cpu:x86-64-v3"), "ptx"); }, ErrorKind::User),
+  EXPECT_EQ(message_of([&] { text(f, target_named("cpu:x86-64-v3"), "ptx"); }, ErrorKind::User),
             "target cpu:x86-64-v3 has no stage ptx; it has llvm and asm");
-  EXPECT_EQ(message_of([&] { codegen::text(f, target_named("cuda:sm_80"), "asm"); }, ErrorKind::User),
+  EXPECT_EQ(message_of([&] { text(f, target_named("cuda:sm_80"), "asm"); }, ErrorKind::User),
             "target cuda:sm_80 has no stage asm; it has llvm and ptx");
-  EXPECT_EQ(count(codegen::text(f, target_named("cuda:sm_80"), "llvm"), "define"), 1);
+  EXPECT_EQ(count(text(f, target_named("cuda:sm_80"), "llvm"), "define"), 1);
 }
 
 TEST(Stages, AreTheSameEveryTime) {
   for (const char* name : {"cpu:x86-64-v3", "cuda:sm_90"}) {
     Function f = block_kernel(DType::BF16, 8, [](Builder& b, Value x) { return b.cast(b.cast(x, DType::F32), DType::BF16); });
-    EXPECT_EQ(codegen::compile(f, target_named(name)), codegen::compile(f, target_named(name)));
+    EXPECT_EQ(compile(f, target_named(name)), compile(f, target_named(name)));
   }
 }
 
@@ -238,19 +242,19 @@ TEST(Legality, NamesOpTypeAndTarget) {
        "refused: alloc on *shared f32 is not available on target cuda:sm_80: it ends at byte 16 of 0 bytes of scratch"},
   };
   for (const Refusal& r : refusals)
-    EXPECT_EQ(message_of([&] { codegen::compile(refused_kernel(r, 64), target_named("cuda:sm_80")); }, ErrorKind::Unsupported), r.message) << r.what;
+    EXPECT_EQ(message_of([&] { compile(refused_kernel(r, 64), target_named("cuda:sm_80")); }, ErrorKind::Unsupported), r.message) << r.what;
 }
 
 TEST(Legality, BoundsThreadsAndScratch) {
   Function f = block_kernel(DType::F32, 4, itself, 2);
-  EXPECT_EQ(message_of([&] { codegen::compile(f, target_named("cpu:x86-64-v3")); }, ErrorKind::Unsupported),
+  EXPECT_EQ(message_of([&] { compile(f, target_named("cpu:x86-64-v3")); }, ErrorKind::Unsupported),
             "block: 2 threads a program, target cpu:x86-64-v3 runs 1 to 1");
   f.threads = 0;
-  EXPECT_EQ(message_of([&] { codegen::compile(f, target_named("cuda:sm_70")); }, ErrorKind::Unsupported),
+  EXPECT_EQ(message_of([&] { compile(f, target_named("cuda:sm_70")); }, ErrorKind::Unsupported),
             "block: 0 threads a program, target cuda:sm_70 runs 1 to 1024");
   f.threads = 32;
   f.scratch_bytes = 1 << 20;
-  EXPECT_EQ(message_of([&] { codegen::compile(f, target_named("cuda:sm_70")); }, ErrorKind::Unsupported),
+  EXPECT_EQ(message_of([&] { compile(f, target_named("cuda:sm_70")); }, ErrorKind::Unsupported),
             "block: 1048576 bytes of scratch, target cuda:sm_70 has 98304");
 }
 
@@ -263,7 +267,7 @@ TEST(Legality, TurnsLlvmsLastWordIntoAnError) {
   old.processor = "sm_20";
   old.features = "+ptx32";
   Function f = block_kernel(DType::F32, 1, [](Builder& b, Value x) { return b.exchange(x, 1); }, 32);
-  EXPECT_NE(message_of([&] { codegen::compile(f, old); }, ErrorKind::Internal).find("internal error: llvm: "), std::string::npos);
+  EXPECT_NE(message_of([&] { compile(f, old); }, ErrorKind::Internal).find("internal error: llvm: "), std::string::npos);
   EXPECT_EQ(count(ptx_of(f), "shfl.sync.bfly"), 1);
 }
 

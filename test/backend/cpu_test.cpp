@@ -3,9 +3,14 @@
 // launch promises.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cfenv>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "backend/lane_cases.h"
@@ -20,7 +25,7 @@ using namespace ir;
 std::vector<Target> runnable_targets() {
   std::vector<Target> all;
   for (const std::string& name : known_targets())
-    if (Target t = target_named(name); host_runs(t)) all.push_back(t);
+    if (Target t = target_named(name); host_target().runs(t)) all.push_back(t);
   return all;
 }
 
@@ -175,6 +180,73 @@ TEST(Cpu, FreesTheCodeOfExecutablesThatAreGone) {
   int64_t before = resident_bytes();
   load_many(1000);
   EXPECT_LT(resident_bytes() - before, 2 << 20);  // one page each would be twice that
+}
+
+int64_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+}
+
+bool is_writable_and_executable(const std::string& line) { return line.find(" rwx") != std::string::npos; }
+
+/// The system allows 65,530 mappings, so that two of each kernel would end at 32,000 of them.
+TEST(Cpu, ManyKernelsShareMappings) {
+  constexpr int kKernels = 3000;
+  Binary binary = compiler_for(host_target()).compile(add_one(DType::I32, 8), host_target());
+  std::vector<std::unique_ptr<Executable>> loaded;
+  const int64_t before = mappings();
+  for (int k = 0; k < kKernels; ++k) loaded.push_back(device_named("cpu").load(binary));
+  EXPECT_LE(mappings() - before, 20);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) EXPECT_FALSE(is_writable_and_executable(line)) << line;
+
+  auto runs = [&](int k) {
+    int32_t x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8] = {};
+    const uint64_t args[] = {reinterpret_cast<uint64_t>(x), reinterpret_cast<uint64_t>(y), 8};
+    loaded[static_cast<size_t>(k)]->launch({1, 1, 1}, args);
+    return y[7] == 8;
+  };
+  for (int k : {0, 1, kKernels / 2, kKernels - 1}) EXPECT_TRUE(runs(k));
+  for (int k = 0; k < kKernels; k += 2) loaded[static_cast<size_t>(k)].reset();  // every second one
+  for (int k = 0; k < kKernels; k += 2) loaded[static_cast<size_t>(k)] = device_named("cpu").load(binary);
+  EXPECT_LE(mappings() - before, 20) << "freed pages are used again";
+  for (int k : {0, 1, kKernels / 2, kKernels - 1}) EXPECT_TRUE(runs(k));
+  loaded.clear();
+  EXPECT_LE(mappings() - before, 4);
+}
+
+/// In a process that may have little more memory than now, kernels are loaded until the system refuses; then all go, and one loads.
+TEST(Cpu, RefusesKernelsForWhichThereIsNoMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need address space of their own";
+#endif
+  Binary binary = compiler_for(host_target()).compile(add_one(DType::I32, 8), host_target());
+  device_named("cpu").load(binary);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    std::vector<std::unique_ptr<Executable>> loaded;
+    loaded.reserve(100'000);
+    const auto room = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE) + (24 << 20));
+    const rlimit limit{room, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_AS, &limit);
+    std::string text;
+    try {
+      while (loaded.size() < 100'000) loaded.push_back(device_named("cpu").load(binary));
+    } catch (const Error& e) {
+      text = e.kind() == ErrorKind::Driver ? e.what() : "";
+    }
+    if (text.find("gives no memory for") == std::string::npos) ::_exit(2);
+    if (loaded.size() < 500) ::_exit(3);
+    loaded.clear();
+    ::_exit(device_named("cpu").load(binary) ? 0 : 4);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 /// Rounding upwards in the host must not change what is computed, nor what is folded at compile time.

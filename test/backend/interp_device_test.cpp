@@ -48,7 +48,7 @@ std::vector<int32_t> run_on(Device& device, const Function& f, int64_t count) {
 
 TEST(InterpDevice, RunsTheFormOfItsTarget) {
   for (bool tiles : {true, false}) {
-    auto device = open_interp_device(tiles ? "interp:tile" : "interp:lanes");
+    auto device = open_interp_device(tiles ? 0 : 1);
     EXPECT_EQ(run_on(*device, increment(tiles), 8), iota<int32_t>(8, 1));
   }
 }
@@ -66,7 +66,7 @@ std::string error_of(ErrorKind kind, Call call) {
 
 TEST(InterpDevice, FaultyLaunchFailsWithItsReports) {
   for (bool tiles : {true, false}) {
-    auto device = open_interp_device(tiles ? "interp:tile" : "interp:lanes");
+    auto device = open_interp_device(tiles ? 0 : 1);
     const std::string text = error_of(ErrorKind::User, [&] { run_on(*device, increment(tiles), 6); });
     EXPECT_TRUE(says(text, "element x + 6 is out of bounds, x reaches elements 0 to 5;"));
     EXPECT_TRUE(says(text, "\nkernel increment: `store"));
@@ -74,7 +74,7 @@ TEST(InterpDevice, FaultyLaunchFailsWithItsReports) {
 }
 
 TEST(InterpDevice, MemoryThatIsNotTheDevicesIsOutOfReach) {
-  auto device = open_interp_device("interp:tile");
+  auto device = open_interp_device(0);
   std::vector<int32_t> elsewhere(8);
   const uint64_t args[] = {reinterpret_cast<uint64_t>(elsewhere.data())};
   auto executable = device->load(interp_compiler().compile(increment(true), device->target()));
@@ -84,14 +84,14 @@ TEST(InterpDevice, MemoryThatIsNotTheDevicesIsOutOfReach) {
 }
 
 TEST(InterpDevice, ErrorsNameFormsAndTargets) {
-  auto tiles = open_interp_device("interp:tile"), lanes = open_interp_device("interp:lanes");
+  auto tiles = open_interp_device(0), lanes = open_interp_device(1);
   EXPECT_EQ(error_of(ErrorKind::User, [&] { interp_compiler().compile(increment(true), lanes->target()); }),
             "increment is in tile form, which interp:lanes does not run");
   const Binary binary = interp_compiler().compile(increment(true), tiles->target());
   EXPECT_EQ(error_of(ErrorKind::User, [&] { lanes->load(binary); }),
-            "increment: compiled for interp:tile, which interp:lanes does not run");
-  EXPECT_EQ(error_of(ErrorKind::User, [&] { open_interp_device("interp:0"); }),
-            "there is no target interp:0; the interpreters are interp:tile and interp:lanes");
+            "increment: compiled for interp:tile, which interp:lanes (interpreter) does not run");
+  EXPECT_EQ(error_of(ErrorKind::User, [&] { open_interp_device(2); }),
+            "there is no interpreter number 2; there are interp:tile and interp:lanes");
   EXPECT_EQ(error_of(ErrorKind::Unsupported, [&] { interp_compiler().text(increment(true), tiles->target(), "llvm"); }),
             "there is no stage llvm for interp:tile: it runs the IR itself");
 }

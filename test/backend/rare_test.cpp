@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the emitter puts behind a branch when a choice is kLikely. That values stay the same is the lowering suite's to show.
+#include "backend/backend.h"
 #include "codegen/llvm/rare.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +93,7 @@ TEST(RareCode, CompilesToABranchOnEveryTarget) {
     Function f = p.finish(p.choose(p.common(), p.x, rare));
     Target t = target_named(target);
     f.threads = t.warp;
-    EXPECT_NE(codegen::text(f, t, "llvm").find("rare"), std::string::npos) << target;
+    EXPECT_NE(compiler_for(t).text(f, t, "llvm").find("rare"), std::string::npos) << target;
   }
 }
 

@@ -73,7 +73,8 @@ TEST(Layout, IncludesRunOneWay) {
 
 TEST(Layout, LlvmStaysInItsFolders) {
   for (const Source& s : sources_under("src")) {
-    if (starts_with_any(s.path, {"src/codegen/llvm/", "src/backend/cpu/", "src/backend/cuda/"})) continue;
+    bool is_spelled = fs::exists((root() / s.path).parent_path() / "spelling.cpp");  // the CMake files have the same rule
+    if (s.path.starts_with("src/codegen/llvm/") || (s.path.starts_with("src/backend/") && is_spelled)) continue;
     for (const std::string& include : s.angled) EXPECT_FALSE(include.starts_with("llvm")) << s.path << " includes " << include;
   }
 }
@@ -88,6 +89,36 @@ TEST(Layout, OnlyTheRegistryKnowsBackEnds) {
       EXPECT_TRUE(s.path.starts_with("src/" + folder[1].str())) << s.path << " includes " << include;
     }
   }
+}
+
+std::string without_comments(const std::string& text) { return std::regex_replace(text, std::regex("//[^\n]*"), ""); }
+
+/// Names of back ends, processors and their languages, and what is asked of Target instead. `__x86_64__` is a question about the
+/// machine that the library is compiled for.
+TEST(Layout, OnlyBackEndsAndTheRegistryNameThem) {
+  static const std::regex name(R"(\b(cuda|nvptx|ptx|ptxas|sm_\d+|x86\w*|avx\w*|sse\d*|aarch64|amdgpu|interp:\w*)\b)", std::regex::icase);
+  const std::map<std::string, std::string> exceptions{
+      {"src/tensor/dlpack.cpp", "DLPack says what its numbers of devices and their streams mean"},
+      {"tools/strider/main.cpp", "examples in the help"},
+      {"tools/strider/show.cpp", "examples in the help"},
+      {"tools/strider/bench.cpp", "an example in the help"},
+      {"tools/strider/check.cpp", "an example in the help"},
+  };
+  for (const char* folder : {"src", "tools", "bench/suites"})
+    for (const Source& s : sources_under(folder)) {
+      if (starts_with_any(s.path, {"src/backend/cpu/", "src/backend/cuda/", "src/backend/interp/", "src/backend/registry.cpp"})) continue;
+      if (exceptions.contains(s.path)) continue;
+      const std::string text = without_comments(text_of(root() / s.path));
+      std::smatch found;
+      EXPECT_FALSE(std::regex_search(text, found, name)) << s.path << " says " << found.str();
+    }
+}
+
+/// A CPU is not whatever has one thread.
+TEST(Layout, KindsOfTargetsAreAskedFor) {
+  static const std::regex guess(R"(max_threads\s*(==|!=|>)\s*1\b)");
+  for (const char* folder : {"src", "tools", "bench/suites", "test/support"})
+    for (const Source& s : sources_under(folder)) EXPECT_FALSE(std::regex_search(text_of(root() / s.path), guess)) << s.path;
 }
 
 /// The namespace of a file is `strider`, or a folder on the file's path (`strider::pass` in src/pass/lanes/), or the first word of

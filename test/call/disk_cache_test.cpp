@@ -21,7 +21,9 @@
 #include "ir/builder.h"
 #include "ir/parse.h"
 #include "call/compile.h"
+#include "codegen/llvm/codegen.h"
 #include "support/cache_folder.h"
+#include "support/paths.h"
 
 #include <strider/strider.h>
 
@@ -66,14 +68,20 @@ TEST(DiskKey, PlacesInTheSourceMakeNoDifference) {
 TEST(DiskKey, EveryPropertyOfTheTargetCounts) {
   const std::function<void(Target&)> changes[] = {
       [](Target& t) { t.name += "x"; },           [](Target& t) { t.back_end += "x"; },
-      [](Target& t) { t.isa = Isa::Nvptx; },      [](Target& t) { t.triple += "x"; },
+      [](Target& t) { t.kind = TargetKind::Gpu; }, [](Target& t) { t.output = Output::Source; },
+      [](Target& t) { t.assembly += "x"; },       [](Target& t) { t.triple += "x"; },
       [](Target& t) { t.processor += "x"; },      [](Target& t) { t.features += "+x"; },
+      [](Target& t) { t.level += 1; },            [](Target& t) { t.lose(ir::Op::Fma, f32); },
+      [](Target& t) { t.lose(ir::Op::Fma, f64); }, [](Target& t) { t.tile_form ^= 1; },
       [](Target& t) { t.vector_bytes *= 2; },     [](Target& t) { t.interleave += 1; },
-      [](Target& t) { t.max_threads += 1; },      [](Target& t) { t.warp += 1; },
-      [](Target& t) { t.scratch_limit += 1; },    [](Target& t) { t.unroll_slots += 1; },
-      [](Target& t) { t.local_in_scratch ^= 1; }, [](Target& t) { t.masked_blocks ^= 1; },
-      [](Target& t) { t.streaming_stores ^= 1; }, [](Target& t) { t.in_tiers ^= 1; },
-      [](Target& t) { t.quick ^= 1; },
+      [](Target& t) { t.unroll_slots += 1; },     [](Target& t) { t.aligned_bytes += 1; },
+      [](Target& t) { t.masked_blocks ^= 1; },    [](Target& t) { t.deinterleaves ^= 1; },
+      [](Target& t) { t.streaming_stores ^= 1; }, [](Target& t) { t.max_threads += 1; },
+      [](Target& t) { t.warp += 1; },             [](Target& t) { t.scratch_limit += 1; },
+      [](Target& t) { t.cache_bytes += 1; },      [](Target& t) { t.local_in_scratch ^= 1; },
+      [](Target& t) { t.rereads ^= 1; },          [](Target& t) { t.grid_limit[1] -= 1; },
+      [](Target& t) { t.argument_limit -= 1; },   [](Target& t) { t.argument_bytes -= 1; },
+      [](Target& t) { t.in_tiers ^= 1; },         [](Target& t) { t.quick ^= 1; },
   };
   std::vector<std::string> names{disk_key(sample(), host_target(), "").name()};
   for (const auto& change : changes) {
@@ -83,6 +91,27 @@ TEST(DiskKey, EveryPropertyOfTheTargetCounts) {
   }
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+/// The hash that stands for the sources stands for the compiler's flags too; a static LLVM is one of them.
+TEST(DiskKey, BuildsWithOtherFlagsAreOtherBuilds) {
+  EXPECT_TRUE(codegen::llvm_identity().starts_with(codegen::llvm_version()));
+  if (std::system("cmake --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no cmake";
+  TempFolder folder;
+  auto build_id_with = [&](const std::string& flags) {
+    const fs::path file = folder.path() / "id.cpp";
+    const std::string command = fmt::format("cmake -DROOT={0} -DOUTPUT={1} '-DBUILT_WITH={2}' -P {0}/cmake/StriderBuildId.cmake",
+                                            kSourceDir, file.string(), flags);
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  };
+  const std::string fast = build_id_with("GNU 12 -O2");
+  EXPECT_NE(fast.find("build_id"), std::string::npos);
+  EXPECT_EQ(build_id_with("GNU 12 -O2"), fast);
+  EXPECT_NE(build_id_with("GNU 12 -O2 -fsanitize=address"), fast);
+  EXPECT_NE(build_id_with("GNU 13 -O2"), fast);
 }
 
 /// Case G7 again, from the side of the planner: streaming stores and wide offsets.

@@ -213,8 +213,8 @@ INSTANTIATE_TEST_SUITE_P(All, Effects, ::testing::ValuesIn(available_devices()),
 // --- interpreters
 
 Device& interpreter(bool lanes) {
-  static Device& tile = *open_interp_device("interp:tile").release();
-  static Device& lane = *open_interp_device("interp:lanes").release();
+  static Device& tile = *open_interp_device(0).release();
+  static Device& lane = *open_interp_device(1).release();
   return lanes ? lane : tile;
 }
 
@@ -229,7 +229,7 @@ Interpreted interpret(bool lanes, const Grid& grid, F body) {
   Kernel k = st::kernel("k", body);
   Device& device = interpreter(lanes);
   front::TracedKernel traced = front::trace_with_effects(k.declaration(), front::facts_for(k.declaration(), {}), {.any = true});
-  ir::Function program = pass::prepare(traced.program);
+  ir::Function program = pass::prepare(traced.program, device.target());
   if (lanes) program = pass::lower(program, device.target(), 32);
   auto code = device.load(interp_compiler().compile(program, device.target()));
   EffectsExecutable executable("k", std::move(traced.effects), device,
@@ -317,7 +317,7 @@ TEST(EffectsCompiled, ForGpus) {
   front::TracedKernel traced = front::trace_with_effects(k.declaration(), front::facts_for(k.declaration(), {}), {.any = true});
   for (const char* processor : {"sm_70", "sm_90"}) {
     Target target = target_named(std::string("cuda:") + processor);
-    Binary binary = compiler_for(target).compile(pass::lower(pass::prepare(traced.program), target), target);
+    Binary binary = compiler_for(target).compile(pass::lower(pass::prepare(traced.program, target), target), target);
     if (!support::has_ptxas()) GTEST_SKIP() << "ptxas is not installed; the PTX was compiled only";
     EXPECT_EQ(support::assemble({std::string(binary.code.begin(), binary.code.end())}, processor), "");
   }

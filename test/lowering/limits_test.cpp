@@ -2,6 +2,7 @@
 // What is too large for a processor is told when the kernel is lowered to it, and what fits lowers.
 #include <gtest/gtest.h>
 
+#include "backend/backend.h"
 #include "lowering/kernels.h"
 #include "lowering/shapes.h"
 #include "pass/pipeline.h"
@@ -16,7 +17,7 @@ ir::Function product_of(int64_t n) {
     auto i = row_major({n, n});
     tl::store(c + i, tl::dot(tl::load(a + i), tl::load(b + i)).to(dtype_of<T>));
   };
-  return pass::prepare(kernel("product", {1, 1, 1}, {plain<T>(n * n), plain<T>(n * n), output<T>(n * n)}, body).program);
+  return pass::prepare(kernel("product", {1, 1, 1}, {plain<T>(n * n), plain<T>(n * n), output<T>(n * n)}, body).program, host_target());
 }
 
 TEST(Limits, ProductsOf128FitTheScratchOfProcessorsThatHaveIt) {

@@ -20,7 +20,7 @@ int count(const Outcome& outcome, ReportKind kind) {
   return n;
 }
 
-Outcome run_lowered(const Kernel& k, int threads) { return run_lanes(k, pass::lower(pass::prepare(k.program), lane_target(), threads)); }
+Outcome run_lowered(const Kernel& k, int threads) { return run_lanes(k, pass::lower(pass::prepare(k.program, lane_target()), lane_target(), threads)); }
 
 void expect_race(const Kernel& k) {
   SCOPED_TRACE(k.name);
@@ -164,7 +164,7 @@ TEST(Barriers, TheLaneInterpreterMissesThem) {
   for (const char* name : {"softmax_1000", "reversal_in_place_257", "transpose_of_a_computed_tile_16x16", "store_then_load_shifted",
                            "lanes_exchanged_in_a_run_time_branch", "memory_rotated_in_a_loop", "cumsum_1000"}) {
     const Kernel& k = named(name);
-    ir::Function lanes = pass::lower(pass::prepare(k.program), lane_target(), 128);
+    ir::Function lanes = pass::lower(pass::prepare(k.program, lane_target()), lane_target(), 128);
     EXPECT_GT(support::count_op(lanes, ir::Op::Barrier), 0) << name;
     EXPECT_FALSE(run_lanes(k, WithoutBarriers(lanes).run()).reports.empty()) << name;
   }
@@ -172,7 +172,7 @@ TEST(Barriers, TheLaneInterpreterMissesThem) {
 
 TEST(Barriers, OneThreadNeedsNone) {
   for (const char* name : {"softmax_1000", "reversal_in_place_257", "cumsum_1000"}) {
-    ir::Function lanes = pass::lower(pass::prepare(named(name).program), lane_target(), 1);
+    ir::Function lanes = pass::lower(pass::prepare(named(name).program, lane_target()), lane_target(), 1);
     EXPECT_EQ(support::count_op(lanes, ir::Op::Barrier), 0) << name;
   }
 }
@@ -194,7 +194,7 @@ TEST(Work, SoftmaxComputesEachExponentialOnce) {
 
 TEST(Work, LoadsAndStoresOfAFlatKernelAreBlocks) {
   const Kernel& k = named("ragged_end_1024_in_blocks_of_128");
-  ir::Function lanes = pass::lower(pass::prepare(k.program), lane_target(), 32);
+  ir::Function lanes = pass::lower(pass::prepare(k.program, lane_target()), lane_target(), 32);
   EXPECT_GT(support::count_op(lanes, ir::Op::LoadBlock), 0);
   EXPECT_GT(support::count_op(lanes, ir::Op::StoreBlock), 0);
 }

@@ -200,7 +200,7 @@ Outcome run_device(const Kernel& kernel, const ir::Function& lanes, std::string_
 }
 
 Expected expect(const Kernel& kernel) {
-  ir::Function prepared = pass::prepare(kernel.program);
+  ir::Function prepared = pass::prepare(kernel.program, lane_target());
   ir::verify(prepared, ir::Form::Tile);
   Outcome outcome = run_tiles(kernel, prepared);
   return {std::move(prepared), std::move(outcome)};
@@ -230,14 +230,7 @@ bool has_cuda() {
 }
 
 Target lane_target() {
-  Target t;
-  t.name = "lanes";
-  t.back_end = "interp";
-  t.vector_bytes = 16;
-  t.max_threads = 1024;
-  t.warp = 32;
-  t.local_in_scratch = false;
-  return t;
+  return target_named("interp:lanes");
 }
 
 // --- comparison

@@ -117,7 +117,7 @@ TEST(Abs, EveryDtypeAtItsBoundariesInEveryWay) {
 std::string asm_of(const ir::Function& tile, std::string_view target_name) {
   return on_deep_stack([&] {
     const Target& target = target_named(target_name);
-    return compiler_for(target).text(pass::lower(pass::prepare(tile), target), target, "asm");
+    return compiler_for(target).text(pass::lower(pass::prepare(tile, target), target), target, "asm");
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "backend/backend.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ops/builtins.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lowering makes of hints.
+#include "backend/backend.h"
 #include "front/run_kernel.h"
 #include "pass/hints.h"
 #include "pass/pipeline.h"
@@ -12,7 +13,7 @@ namespace {
 /// The lane form of a kernel, for short vectors.
 std::string lowered(const Kernel& k) {
   ir::Function f = front::trace_kernel(k, {});
-  return ir::print(pass::lower(pass::prepare(f), target_named("cpu:x86-64")));
+  return ir::print(pass::lower(pass::prepare(f, target_named("cpu:x86-64")), target_named("cpu:x86-64")));
 }
 
 std::string line_with(const std::string& text, std::string_view word) {

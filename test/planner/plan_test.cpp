@@ -11,12 +11,10 @@
 namespace strider::planner {
 namespace {
 
-Target one_thread() { return {}; }
+Target one_thread() { return usual_target(TargetKind::Cpu); }
 Target many_threads() {
-  Target target;
-  target.vector_bytes = 16;
-  target.max_threads = 1024;
-  target.warp = 32;
+  Target target = usual_target(TargetKind::Gpu);
+  target.deinterleaves = target.streaming_stores = true;
   return target;
 }
 
@@ -207,7 +205,7 @@ TEST(Plan, WhatLiesBetweenAnOutputsElementsIsNotRead) {
   std::vector<float> x(100);
   Dims shape{50}, strides{2};
   std::vector<Operand> operands{{Role::Output, f32, &x[1], &shape, &strides}, {Role::Input, f32, &x[0], &shape, &strides}};
-  EXPECT_EQ(plan(operands, Target()).key.access[1].unit, Unit::None);
+  EXPECT_EQ(plan(operands, usual_target(TargetKind::Cpu)).key.access[1].unit, Unit::None);
 }
 
 // --- blocks

@@ -92,10 +92,9 @@ struct Given {
 };
 
 inline Target small_target(int threads = 1) {
-  Target target;
+  Target target = usual_target(threads > 1 ? TargetKind::Gpu : TargetKind::Cpu);
   target.name = "test";
   target.max_threads = threads;
-  target.warp = threads > 1 ? 32 : 1;
   return target;
 }
 

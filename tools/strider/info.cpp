@@ -10,7 +10,7 @@
 #include "base/version.h"
 #include "codegen/llvm/codegen.h"
 #include "commands.h"
-#include "ir/target.h"
+#include "backend/backend.h"
 #include "call/disk_cache.h"
 #include "testing/table.h"
 

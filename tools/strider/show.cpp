@@ -79,7 +79,9 @@ std::string variant(const ops::Builtin& b, const Request& r) {
 }
 
 /// The back end's own stages, after those of the pipeline.
-std::vector<std::string> late_stages(const Target& target) { return {"llvm", target.isa == Isa::X86 ? "asm" : "ptx"}; }
+std::vector<std::string> late_stages(const Target& target) {
+  return target.assembly.empty() ? std::vector<std::string>() : std::vector<std::string>{"llvm", target.assembly};
+}
 
 /// One stage of a program on its way through the pipeline.
 class StageSearch {
@@ -92,7 +94,7 @@ class StageSearch {
       names_.emplace_back(stage);
       if (stage == wanted_) text_ = ir::print(f);
     };
-    ir::Function prepared = pass::prepare(tile, watch);
+    ir::Function prepared = pass::prepare(tile, target_, watch);
     if (!text_.empty()) return text_;
     ir::Function lanes = lower(prepared, watch);
     if (!text_.empty()) return text_;

@@ -102,15 +102,15 @@ void finish_streaming() {
 
 class CpuExecutable final : public Executable {
  public:
-  explicit CpuExecutable(const Binary& binary) : code_(cpu::load_object(binary.code, binary.entry)), binary_(binary) {
+  CpuExecutable(const Binary& binary, const Grid& grid_limit)
+      : code_(binary.code, binary.entry), grid_limit_(grid_limit), binary_(binary) {
     binary_.code.clear();
-    entry_ = reinterpret_cast<Entry*>(code_->entry());
+    entry_ = reinterpret_cast<Entry*>(code_.entry());
   }
 
   void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle) override {
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     check_arguments(binary_, args.size());
-    int64_t count = count_programs(binary_.entry, grid, {kMost, kMost, kMost});
+    int64_t count = count_programs(binary_.entry, grid, grid_limit_);
     // A single program says nothing about how to share out many, and looking at the clock takes as long as a short one.
     if (count == 1) parallel_for(1, 1, [&](int64_t begin, int64_t end, int) { run(grid, args, begin, end); });
     else parallel_for(count, pace_.grain(), [&](int64_t begin, int64_t end, int) { run_timed(grid, args, begin, end); });
@@ -141,7 +141,8 @@ class CpuExecutable final : public Executable {
     pace_.saw(end - begin, Clock::now() - start);
   }
 
-  std::unique_ptr<cpu::LoadedCode> code_;
+  cpu::LoadedCode code_;
+  const Grid grid_limit_;
   Binary binary_;
   Entry* entry_;
   Pace pace_;
@@ -163,9 +164,8 @@ class CpuDevice final : public Device {
   const Target& target() const override { return target_; }
 
   std::unique_ptr<Executable> load(const Binary& binary) override {
-    Target wanted = target_named(binary.target);
-    if (!host_runs(wanted)) user_error("{}: compiled for {}, which this processor ({}) does not run", binary.entry, wanted.name, target_.processor);
-    return std::make_unique<CpuExecutable>(binary);
+    check_runs(target_, binary);
+    return std::make_unique<CpuExecutable>(binary, target_.grid_limit);
   }
 
   void* allocate(int64_t bytes) override {
@@ -185,7 +185,7 @@ class CpuDevice final : public Device {
   void synchronize() override {}
 
  private:
-  Target target_ = host_target();
+  Target target_ = cpu_targets().front();
 };
 
 }  // namespace

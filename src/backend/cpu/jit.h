@@ -2,20 +2,28 @@
 // Object files in memory become callable; releasing one frees its code.
 #pragma once
 
-#include <memory>
+#include <cstddef>
 #include <span>
 #include <string>
 
 namespace strider::cpu {
 
-/// Code in memory, freed by the destructor.
+/// The code of an object file, linked and executable. Safe to make and to destroy in several threads.
 class LoadedCode {
  public:
-  virtual ~LoadedCode() = default;
-  virtual void* entry() const = 0;
-};
+  /// Links `object` and finds `entry` in it. Throws an internal error if the object is damaged, or a driver error when the system
+  /// gives no more memory for code.
+  LoadedCode(std::span<const char> object, const std::string& entry);
+  ~LoadedCode();
+  LoadedCode(const LoadedCode&) = delete;
+  LoadedCode& operator=(const LoadedCode&) = delete;
 
-/// Loads an object file and finds `entry` in it. Safe to call from several threads.
-std::unique_ptr<LoadedCode> load_object(std::span<const char> object, const std::string& entry);
+  void* entry() const { return entry_; }
+
+ private:
+  char* memory_ = nullptr;
+  size_t bytes_ = 0;
+  void* entry_ = nullptr;
+};
 
 }  // namespace strider::cpu

@@ -6,6 +6,12 @@
 
 namespace strider {
 
+extern const BackEnd kCudaBackEnd;
+
+inline constexpr size_t kMostCudaArguments = 512;  // of 8 bytes each: a kernel's parameters take 4 KiB at most
+
+/// The processors, the oldest first; the level of each is its compute capability, 90 for 9.0.
+std::vector<Target> cuda_targets();
 Compiler& cuda_compiler();
 /// How many devices the driver shows; 0 without a driver.
 int cuda_device_count() noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU: its primary context, which is also that of CUDA's runtime and all who use it in this process, memory, modules loaded from
 // PTX, streams and events. Null is the legacy default stream; our own streams do not wait for it.
-#include <charconv>
+#include <algorithm>
 #include <limits>
 
 #include "backend/cuda/cuda.h"
@@ -12,7 +12,6 @@
 namespace strider {
 namespace {
 
-constexpr Grid kGridLimits = {0x7fffffff, 0xffff, 0xffff};
 constexpr int64_t kStaticSharedLimit = 48 << 10;  // more must be asked for
 
 int attribute(int device, CudaDeviceAttribute what) {
@@ -23,15 +22,11 @@ int attribute(int device, CudaDeviceAttribute what) {
 
 /// The newest known target that a GPU of this compute capability runs.
 Target target_for(int device) {
-  constexpr std::string_view kPrefix = "cuda:sm_";
-  int capability = 10 * attribute(device, kCudaMajor) + attribute(device, kCudaMinor), best = 0;
-  for (const std::string& name : known_targets()) {
-    int known = 0;
-    if (name.starts_with(kPrefix)) std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), known);
-    if (known <= capability) best = std::max(best, known);
-  }
-  if (best == 0) unsupported_error("cuda:{}: compute capability {} is older than any that is supported", device, capability);
-  return target_named(fmt::format("{}{}", kPrefix, best));
+  const int capability = 10 * attribute(device, kCudaMajor) + attribute(device, kCudaMinor);
+  std::vector<Target> all = cuda_targets();
+  auto newer = std::ranges::find_if(all, [&](const Target& t) { return t.level > capability; });
+  if (newer == all.begin()) unsupported_error("cuda:{}: compute capability {} is older than any that is supported", device, capability);
+  return *--newer;
 }
 
 /// Makes the device's context current in this thread, and the one before it again at the end: a host may use others.
@@ -112,7 +107,8 @@ std::vector<char> link(const Binary& binary) {
 
 class CudaExecutable final : public Executable {
  public:
-  CudaExecutable(const Binary& binary, CudaContext context) : context_(context), binary_(binary) {
+  CudaExecutable(const Binary& binary, CudaContext context, const Grid& grid_limit)
+      : context_(context), grid_limit_(grid_limit), binary_(binary) {
     Current current(context_);
     module_ = load_module(binary);
     binary_.code.clear();
@@ -134,11 +130,11 @@ class CudaExecutable final : public Executable {
 
   void launch(const Grid& grid, std::span<const uint64_t> args, StreamHandle stream) override {
     check_arguments(binary_, args.size());
-    if (count_programs(binary_.entry, grid, kGridLimits) == 0) return;
+    if (count_programs(binary_.entry, grid, grid_limit_) == 0) return;
     Current current(context_);
-    constexpr size_t kMost = 128;
-    void* pointers[kMost];
-    if (args.size() > kMost) unsupported_error("{}: {} arguments, at most {} are possible", binary_.entry, args.size(), kMost);
+    void* pointers[kMostCudaArguments];
+    if (args.size() > kMostCudaArguments)
+      unsupported_error("{}: {} arguments, at most {} are possible", binary_.entry, args.size(), kMostCudaArguments);
     for (size_t k = 0; k < args.size(); ++k) pointers[k] = const_cast<uint64_t*>(&args[k]);
     auto size = [&](int axis) { return static_cast<unsigned>(grid[static_cast<size_t>(axis)]); };
     cuda_driver().launch(function_, size(0), size(1), size(2), static_cast<unsigned>(binary_.threads), 1, 1,
@@ -153,6 +149,7 @@ class CudaExecutable final : public Executable {
   }
 
   CudaContext context_;
+  const Grid grid_limit_;
   CudaModule module_ = nullptr;
   CudaFunction function_ = nullptr;
   Binary binary_;
@@ -201,8 +198,8 @@ class CudaDevice final : public Device {
   const Target& target() const override { return target_; }
 
   std::unique_ptr<Executable> load(const Binary& binary) override {
-    check_target(binary);
-    return std::make_unique<CudaExecutable>(binary, context_);
+    check_runs(target_, binary);
+    return std::make_unique<CudaExecutable>(binary, context_, target_.grid_limit);
   }
 
   /// Quick code is linked. Fast code stays PTX: linked it is slower (row softmax took 58.6 instead of 43.1 us, driver 13.0).
@@ -325,13 +322,6 @@ class CudaDevice final : public Device {
   static bool is_done(int result, const char* symbol) {
     if (result != 0 && result != kCudaNotReady) throw_cuda_error(symbol, result);
     return result == 0;
-  }
-
-  /// PTX runs on its own architecture and all newer ones.
-  void check_target(const Binary& binary) const {
-    Target wanted = target_named(binary.target);
-    if (wanted.isa != Isa::Nvptx || wanted.processor > target_.processor)
-      user_error("{}: compiled for {}, which {} ({}) does not run", binary.entry, wanted.name, name(), target_.name);
   }
 
   int ordinal_, device_ = 0;

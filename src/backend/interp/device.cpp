@@ -18,9 +18,7 @@
 namespace strider {
 namespace {
 
-constexpr std::string_view kTileTarget = "interp:tile", kLaneTarget = "interp:lanes";
-
-ir::Form form_of(const Target& target) { return target.name == kTileTarget ? ir::Form::Tile : ir::Form::Lanes; }
+ir::Form form_of(const Target& target) { return target.tile_form ? ir::Form::Tile : ir::Form::Lanes; }
 
 class InterpCompiler final : public Compiler {
  public:
@@ -100,7 +98,7 @@ class InterpExecutable final : public Executable {
 
 class InterpDevice final : public Device {
  public:
-  explicit InterpDevice(std::string_view target) : target_(interp_target(target)) {}
+  explicit InterpDevice(Target target) : target_(std::move(target)) {}
 
   std::string name() const override { return target_.name; }
   std::string description() const override {
@@ -108,8 +106,7 @@ class InterpDevice final : public Device {
   }
   const Target& target() const override { return target_; }
   std::unique_ptr<Executable> load(const Binary& binary) override {
-    if (binary.target != target_.name)
-      user_error("{}: compiled for {}, which {} does not run", binary.entry, binary.target, target_.name);
+    check_runs(target_, binary);
     return std::make_unique<InterpExecutable>(binary, target_, allocations_);
   }
 
@@ -134,18 +131,21 @@ class InterpDevice final : public Device {
 
 }  // namespace
 
-Target interp_target(std::string_view name) {
-  if (name != kTileTarget && name != kLaneTarget)
-    user_error("there is no target {}; the interpreters are {} and {}", name, kTileTarget, kLaneTarget);
-  Target t;
-  t.name = name;
-  t.back_end = "interp";
-  t.vector_bytes = 16;
-  t.local_in_scratch = false;
-  if (name == kTileTarget) return t;
-  t.max_threads = 1024;
-  t.warp = 32;
-  return t;
+std::vector<Target> interp_targets() {
+  Target tile = usual_target(TargetKind::Interpreter);
+  tile.name = "interp:tile";
+  tile.tile_form = true;
+  Target lanes = usual_target(TargetKind::Gpu);
+  lanes.kind = tile.kind, lanes.output = tile.output, lanes.assembly = tile.assembly;
+  lanes.name = "interp:lanes";
+  lanes.masked_blocks = lanes.deinterleaves = true;  // so that they are tried out
+  for (Target* t : {&tile, &lanes}) {
+    t->back_end = kInterpBackEnd.name;
+    t->processor = "interpreter";
+    t->vector_bytes = 16;
+    t->local_in_scratch = false;
+  }
+  return {tile, lanes};
 }
 
 Compiler& interp_compiler() {
@@ -153,6 +153,20 @@ Compiler& interp_compiler() {
   return compiler;
 }
 
-std::unique_ptr<Device> open_interp_device(std::string_view target) { return std::make_unique<InterpDevice>(target); }
+std::unique_ptr<Device> open_interp_device(int number) {
+  std::vector<Target> targets = interp_targets();
+  if (number < 0 || number >= static_cast<int>(targets.size()))
+    user_error("there is no interpreter number {}; there are {} and {}", number, targets[0].name, targets[1].name);
+  return std::make_unique<InterpDevice>(targets[static_cast<size_t>(number)]);
+}
+
+constinit const BackEnd kInterpBackEnd = {
+    .name = "interp",
+    .targets = interp_targets,
+    .compiler = interp_compiler,
+    .devices = [] { return std::vector<std::string>{"interp:tile", "interp:lanes"}; },
+    .open = open_interp_device,
+    .interpret = interpret_launch,
+};
 
 }  // namespace strider

@@ -7,12 +7,18 @@
 
 namespace strider {
 
+extern const BackEnd kInterpBackEnd;
+
 /// "interp:tile" runs programs as pass::prepare leaves them, "interp:lanes" what pass::lower makes of them, with up to 1024
-/// threads. Throws a user error for any other name.
-Target interp_target(std::string_view name);
+/// threads, as on a GPU.
+std::vector<Target> interp_targets();
 /// Binaries hold the printed kernel.
 Compiler& interp_compiler();
-/// A device of its own memory, for the target of that name.
-std::unique_ptr<Device> open_interp_device(std::string_view target);
+/// A device of its own memory, for the target of that number.
+std::unique_ptr<Device> open_interp_device(int number);
+/// What interpret() of backend.h does.
+std::vector<Fault> interpret_launch(std::string_view what, const ir::Function& program, const Grid& grid,
+                                    std::span<const uint64_t> args, std::span<const TensorArgument> tensors,
+                                    const Interpretation& how);
 
 }  // namespace strider

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "backend/backend.h"
+#include "backend/interp/interp.h"
 #include "backend/interp/tile.h"
 
 namespace strider {
 
-std::vector<Fault> interpret(std::string_view what, const ir::Function& program, const Grid& grid, std::span<const uint64_t> args,
-                             std::span<const TensorArgument> tensors, const Interpretation& how) {
+std::vector<Fault> interpret_launch(std::string_view what, const ir::Function& program, const Grid& grid,
+                                    std::span<const uint64_t> args, std::span<const TensorArgument> tensors, const Interpretation& how) {
   interp::InterpOptions options;
   options.what = what;
   options.max_reports = std::max<int64_t>(how.most, 1);  // a launch at fault never ends as if there were none

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -37,11 +36,12 @@ struct KeepErrors final : llvm::DiagnosticHandler {
 /// One compilation, from lane form to optimised IR and on to code.
 class Compilation {
  public:
-  Compilation(const ir::Function& lanes, const Target& target) : machine_(target), module_("strider", context_) {
+  Compilation(const ir::Function& lanes, const Target& target, const Spelling& spelling)
+      : machine_(target, spelling), module_("strider", context_) {
     context_.setDiagnosticHandler(std::make_unique<KeepErrors>(errors_));
     module_.setTargetTriple(target.triple);
     module_.setDataLayout(machine_->createDataLayout());
-    emit(lanes, target);
+    emit(lanes, target, spelling);
     optimize(module_, *machine_);
     check_errors();
   }
@@ -64,14 +64,14 @@ class Compilation {
   }
 
  private:
-  void emit(const ir::Function& lanes, const Target& target) {
+  void emit(const ir::Function& lanes, const Target& target, const Spelling& spelling) {
     llvm::Function* probe = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context_), false),
                                                    llvm::Function::InternalLinkage, "probe", module_);
     llvm::TargetTransformInfo costs = machine_->getTargetTransformInfo(*probe);
-    Emitter emitter(lanes, target, module_);
+    Emitter emitter(lanes, target, spelling, module_);
     emitter.costs = &costs;
-    emitter.converts_half = target.isa == Isa::Nvptx || machine_.has_feature(*probe, "+f16c");
-    emitter.has_ranges = target.isa == Isa::X86 && machine_.has_feature(*probe, "+avx512dq");
+    emitter.converts_half = !spelling.half_feature || machine_.has_feature(*probe, spelling.half_feature);
+    emitter.has_ranges = spelling.range_feature && machine_.has_feature(*probe, spelling.range_feature);
     emit_function(emitter);
     probe->eraseFromParent();
     std::string text;
@@ -89,8 +89,6 @@ class Compilation {
   llvm::Module module_;
 };
 
-std::string_view text_stage(const Target& target) { return target.isa == Isa::X86 ? "asm" : "ptx"; }
-
 }  // namespace
 
 std::string entry_name(const ir::Function& lanes) {
@@ -99,24 +97,22 @@ std::string entry_name(const ir::Function& lanes) {
   return name;
 }
 
-std::vector<char> compile(const ir::Function& lanes, const Target& target) {
+std::vector<char> compile(const ir::Function& lanes, const Target& target, const Spelling& spelling) {
   check_legal(lanes, target);
-  auto kind = target.isa == Isa::X86 ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  return on_deep_stack([&] { return Compilation(lanes, target).code(kind); });
+  auto kind = target.output == Output::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  return on_deep_stack([&] { return Compilation(lanes, target, spelling).code(kind); });
 }
 
-std::string text(const ir::Function& lanes, const Target& target, std::string_view stage) {
-  if (stage != "llvm" && stage != text_stage(target))
-    user_error("target {} has no stage {}; it has llvm and {}", target.name, stage, text_stage(target));
+std::string text(const ir::Function& lanes, const Target& target, const Spelling& spelling, std::string_view stage) {
+  if (stage != "llvm" && stage != target.assembly)
+    user_error("target {} has no stage {}; it has llvm and {}", target.name, stage, target.assembly);
   check_legal(lanes, target);
   return on_deep_stack([&] {
-    Compilation compilation(lanes, target);
+    Compilation compilation(lanes, target, spelling);
     if (stage == "llvm") return compilation.ir();
     std::vector<char> code = compilation.code(llvm::CodeGenFileType::AssemblyFile);
     return std::string(code.begin(), code.end());
   });
 }
-
-std::string_view llvm_version() { return LLVM_VERSION_STRING; }
 
 }  // namespace strider::codegen

@@ -5,12 +5,8 @@
 
 namespace strider::codegen {
 
-const extern Spelling kX86Spelling, kNvptxSpelling;
-
-const Spelling& spelling_of(Isa isa) { return isa == Isa::X86 ? kX86Spelling : kNvptxSpelling; }
-
-Emitter::Emitter(const ir::Function& function, const Target& t, llvm::Module& m)
-    : f(function), target(t), spelling(spelling_of(t.isa)), module(m),
+Emitter::Emitter(const ir::Function& function, const Target& t, const Spelling& s, llvm::Module& m)
+    : f(function), target(t), spelling(s), module(m),
       b(m.getContext(), llvm::TargetFolder(m.getDataLayout())), values(function.size()) {}
 
 llvm::Type* Emitter::element(DType dtype) {

@@ -2,8 +2,8 @@
 // What the parts of the emitter share: the function being translated, the place where code is written, and the spellings
 // of the instruction set.
 //
-// Every target has the same emitter. What differs is a row of data, `Spelling`; spelling_x86.cpp and spelling_nvptx.cpp
-// hold one each. How values are represented:
+// Every target has the same emitter. What differs is a row of data, `Spelling`, which each back end has in a file of its own
+// (backend/*/spelling.cpp). How values are represented:
 //   bool             i1; one byte in memory
 //   f16, bf16        i16: they are only moved and converted, so that no target meets half arithmetic
 //   vectors          <n x element>; a vector of one lane is a scalar
@@ -33,6 +33,9 @@ struct Emitter;
 
 /// How an instruction set says what the others say differently.
 struct Spelling {
+  void (*start)();       // makes LLVM's description of the processor known; called once
+  const char* half_feature;   // LLVM's name for instructions that convert f16; null: they are there
+  const char* range_feature;  // the same for `extremum`; null: it needs none
   unsigned spaces[4];    // address space by ir::Space
   int access_bytes;      // blocks are accessed in pieces of at most so many bytes; 0: in one, which LLVM splits well
   int swap_bytes;        // the narrowest compare-and-swap
@@ -52,7 +55,6 @@ struct Spelling {
   llvm::Value* (*square_root)(Emitter&, llvm::Value* x);      // one f32; null: llvm.sqrt
   llvm::Value* (*extremum)(Emitter&, ir::Op op, llvm::Value* a, llvm::Value* b);  // of floats; null, or gives null: llvm.minimum
 };
-const Spelling& spelling_of(Isa isa);
 
 /// What a program finds when it starts.
 struct Program {
@@ -64,7 +66,7 @@ struct Program {
 };
 
 struct Emitter {
-  Emitter(const ir::Function& function, const Target& target, llvm::Module& module);
+  Emitter(const ir::Function& function, const Target& target, const Spelling& spelling, llvm::Module& module);
 
   llvm::Type* element(DType dtype);         // in a register
   llvm::Type* memory_element(DType dtype);  // in memory
@@ -93,7 +95,7 @@ struct Emitter {
   std::unordered_map<uint32_t, Values> results;  // of ops with regions, by ir::Value
   const llvm::TargetTransformInfo* costs = nullptr;
   bool converts_half = true;  // f16 conversions are instructions
-  bool has_ranges = false;    // AVX-512's VRANGE
+  bool has_ranges = false;    // Spelling::range_feature is there
 };
 
 /// Writes all of `e.f` into `e.module`, whose triple and data layout are set.

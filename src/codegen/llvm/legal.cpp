@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the emitter can spell, checked before it starts: an op of another form, or one that should have been decomposed, gets
 // an error with a name instead of a failure inside LLVM.
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
@@ -24,6 +25,7 @@ class Check {
     for (ir::Value p : f_.params())
       if (!f_.type(p).is_scalar()) refuse(p, "arguments are scalars or pointers");
     check_region(f_.body());
+    check_spelled(f_, target_);
   }
 
  private:
@@ -40,6 +42,10 @@ class Check {
       unsupported_error("{}: {} threads a program, target {} runs 1 to {}", f_.name, f_.threads, target_.name, target_.max_threads);
     if (f_.scratch_bytes > target_.scratch_limit)
       unsupported_error("{}: {} bytes of scratch, target {} has {}", f_.name, f_.scratch_bytes, target_.name, target_.scratch_limit);
+    const auto count = static_cast<int64_t>(f_.params().size());
+    if (count > target_.argument_limit || 8 * count > target_.argument_bytes)
+      unsupported_error("{}: {} parameters, target {} takes {}", f_.name, count, target_.name,
+                        std::min(target_.argument_limit, target_.argument_bytes / 8));
   }
 
   void check_region(const ir::Region& region) const {

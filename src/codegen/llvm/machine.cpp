@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
@@ -12,6 +13,7 @@
 #include <llvm/Support/TargetSelect.h>
 
 #include "base/error.h"
+#include "codegen/llvm/emitter.h"
 
 namespace strider::codegen {
 namespace {
@@ -21,19 +23,12 @@ namespace {
 
 void start_llvm() {
   llvm::install_fatal_error_handler(throw_fatal_error);
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
 }
 
 struct Store {
   std::mutex mutex;
   std::map<std::string, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle;
+  std::set<const Spelling*> started;
 };
 
 /// Never destroyed, so that no destructor at exit can find it gone.
@@ -54,14 +49,22 @@ std::unique_ptr<llvm::TargetMachine> take(const std::string& key) {
   return machine;
 }
 
-/// Nothing is contracted, reassociated or flushed.
-std::unique_ptr<llvm::TargetMachine> make(const Target& t) {
+/// LLVM's list of families is not safe to share between threads.
+const llvm::Target& family_of(const Target& t, const Spelling& spelling) {
+  Store& s = store();
+  std::lock_guard lock(s.mutex);
+  if (s.started.insert(&spelling).second) spelling.start();
   std::string error;
   const llvm::Target* family = llvm::TargetRegistry::lookupTarget(t.triple, error);
   if (!family) unsupported_error("target {}: {}", t.name, error);
+  return *family;
+}
+
+/// Nothing is contracted, reassociated or flushed.
+std::unique_ptr<llvm::TargetMachine> make(const Target& t, const Spelling& spelling) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(family->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> machine(family_of(t, spelling).createTargetMachine(
       t.triple, t.processor, t.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
   if (!machine) internal_error("llvm has no machine for target {}", t.name);
   return machine;
@@ -69,11 +72,11 @@ std::unique_ptr<llvm::TargetMachine> make(const Target& t) {
 
 }  // namespace
 
-Machine::Machine(const Target& target)
+Machine::Machine(const Target& target, const Spelling& spelling)
     : key_(target.triple + ' ' + target.processor + ' ' + target.features),
       machine_(take(key_)),
       exceptions_(std::uncaught_exceptions()) {
-  if (!machine_) machine_ = make(target);
+  if (!machine_) machine_ = make(target, spelling);
 }
 
 Machine::~Machine() {

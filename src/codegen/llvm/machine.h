@@ -11,11 +11,13 @@
 
 namespace strider::codegen {
 
+struct Spelling;
+
 /// A TargetMachine for this compilation alone: LLVM's are not safe to share between threads. It goes back to the store at the
 /// end, unless an error left it in an unknown state.
 class Machine {
  public:
-  explicit Machine(const Target& target);
+  Machine(const Target& target, const Spelling& spelling);
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;

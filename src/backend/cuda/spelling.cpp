@@ -5,13 +5,15 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/MDBuilder.h>
+#include <llvm/Support/TargetSelect.h>
 
+#include "backend/cuda/spelling.h"
 #include "codegen/llvm/codegen.h"
 #include "codegen/llvm/emitter.h"
 
-namespace strider::codegen {
+namespace strider {
 
-extern const Spelling kNvptxSpelling;
+using namespace codegen;
 
 namespace {
 
@@ -23,7 +25,6 @@ constexpr unsigned kIds[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::n
                              Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
 constexpr unsigned kCounts[] = {Intrinsic::nvvm_read_ptx_sreg_nctaid_x, Intrinsic::nvvm_read_ptx_sreg_nctaid_y,
                                 Intrinsic::nvvm_read_ptx_sreg_nctaid_z};
-constexpr uint32_t kMostPrograms[] = {0x7fffffff, 0xffff, 0xffff};
 
 /// A special register, whose value lies in [least, least + count).
 llvm::Value* read(Emitter& e, unsigned id, uint32_t least, uint32_t count) {
@@ -99,8 +100,9 @@ void begin(Emitter& e) {
     e.value(e.f.params()[k]) = is_bool ? e.b.CreateIsNotNull(argument) : argument;
   }
   for (unsigned axis = 0; axis < 3; ++axis) {
-    e.program.id[axis] = read(e, kIds[axis], 0, kMostPrograms[axis]);
-    e.program.count[axis] = read(e, kCounts[axis], 1, kMostPrograms[axis]);
+    const auto most = static_cast<uint32_t>(e.target.grid_limit[axis]);
+    e.program.id[axis] = read(e, kIds[axis], 0, most);
+    e.program.count[axis] = read(e, kCounts[axis], 1, most);
   }
   e.program.thread = read(e, Intrinsic::nvvm_read_ptx_sreg_tid_x, 0, static_cast<uint32_t>(e.f.threads));
   if (e.f.scratch_bytes > 0) e.program.scratch = shared_memory(e);
@@ -171,9 +173,17 @@ llvm::Value* square_root(Emitter& e, llvm::Value* x) {
   return e.b.CreateSelect(is_own_root, x, root);
 }
 
-}  // namespace
+void start() {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+}
 
-constexpr Spelling kNvptxSpelling = {
+constexpr Spelling kSpelling = {
+    .start = start,
+    .half_feature = nullptr,
+    .range_feature = nullptr,
     .spaces = {0, kGlobalSpace, kSharedSpace, 0},
     .access_bytes = 16,
     .swap_bytes = 4,
@@ -193,4 +203,8 @@ constexpr Spelling kNvptxSpelling = {
     .extremum = nullptr,
 };
 
-}  // namespace strider::codegen
+}  // namespace
+
+const Spelling& cuda_spelling() { return kSpelling; }
+
+}  // namespace strider

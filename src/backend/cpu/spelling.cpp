@@ -9,14 +9,16 @@
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/Support/TargetSelect.h>
 
+#include "backend/cpu/spelling.h"
 #include "base/error.h"
 #include "codegen/llvm/codegen.h"
 #include "codegen/llvm/emitter.h"
 
-namespace strider::codegen {
+namespace strider {
 
-extern const Spelling kX86Spelling;
+using namespace codegen;
 
 namespace {
 
@@ -108,9 +110,17 @@ llvm::Value* extremum(Emitter& e, ir::Op op, llvm::Value* a, llvm::Value* b) {
   return join(e, parts);
 }
 
-}  // namespace
+void start() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+}
 
-constexpr Spelling kX86Spelling = {
+constexpr Spelling kSpelling = {
+    .start = start,
+    .half_feature = "+f16c",
+    .range_feature = "+avx512dq",
     .spaces = {0, 0, 0, 0},
     .access_bytes = 0,
     .swap_bytes = 1,
@@ -130,4 +140,8 @@ constexpr Spelling kX86Spelling = {
     .extremum = extremum,
 };
 
-}  // namespace strider::codegen
+}  // namespace
+
+const Spelling& cpu_spelling() { return kSpelling; }
+
+}  // namespace strider
