@@ -85,14 +85,30 @@ std::vector<Report> Machine::run_all() {
 }
 
 void Machine::run_program(int64_t linear) {
+  linear_ = linear;
+  steps_left_ = options.lints.most_steps > 0 ? options.lints.most_steps : INT64_MAX;
   program = {linear % grid[0], linear / grid[0] % grid[1], linear / grid[0] / grid[1]};
   reports.set_program(linear);
   memory.begin_program(linear);
   run(0);
 }
 
+void Machine::stop_endless() const {
+  std::string where;
+  for (Value loop : loops_) {
+    const bool has_condition = function[loop].op == Op::While;  // whose line is nearer than what stands before the loop
+    const std::string place = to_string(function.span(has_condition ? function.region(function.region_of(loop, 0)).body[0] : loop));
+    where += fmt::format(", in the `{}`{}", name_of(function[loop].op), place.empty() ? "" : " at " + place);
+  }
+  user_error("{} has run {} statements and has not ended{}; if it would, allow more by STRIDER_STEPS or Interpretation::most_steps",
+             reports.program_text(linear_), options.lints.most_steps, where);
+}
+
 void Machine::run(ir::RegionId region) {
-  for (Value v : function.region(region).body) {
+  const auto& body = function.region(region).body;
+  steps_left_ -= static_cast<int64_t>(body.size());
+  if (steps_left_ < 0) stop_endless();
+  for (Value v : body) {
     const Op op = function[v].op;
     const Handler handler = handlers[static_cast<int>(op)];
     if (!handler)
