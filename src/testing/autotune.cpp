@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "backend/backend.h"
 #include "base/error.h"
@@ -274,16 +276,21 @@ std::string heading(const std::string& kernel, const TuneResult& r) {
 // --- the tuner
 
 struct Autotuned::Impl {
+  Impl(const Kernel& k, TuneOptions o, std::vector<size_t> p) : kernel(k), options(std::move(o)), params(std::move(p)) {}
+
   Kernel kernel;
   TuneOptions options;
   std::vector<size_t> params;  // that are tuned
-  std::mutex mutex;            // held while a key is timed: two at the same time would disturb each other
+  std::mutex timing;           // held while a key is timed: two at the same time would disturb each other
+  std::atomic<std::thread::id> timer{};  // who holds it
+  std::mutex mutex;            // held while the results are looked at or added to, never while a user's function runs
   std::map<std::string, TuneResult> results;
 
   const std::string& name() const { return kernel.declaration().name; }
 
   /// Null if nothing was found for the key in this process.
-  const TuneResult* known(const std::string& key) const {
+  const TuneResult* known(const std::string& key) {
+    std::lock_guard lock(mutex);
     auto found = results.find(key);
     return found == results.end() ? nullptr : &found->second;
   }
@@ -291,7 +298,17 @@ struct Autotuned::Impl {
   const TuneResult& tune(const LaunchGrid& grid, Arguments& arguments) {
     std::string key = arguments.key(options.key);
     if (const TuneResult* result = known(key)) return *result;
-    return results.emplace(key, found(key, grid, arguments)).first->second;
+    if (timer == std::this_thread::get_id()) user_error("it is being tuned, and a function of its own calls it: {}", key);
+    std::lock_guard alone(timing);
+    if (const TuneResult* result = known(key)) return *result;  // another thread was first
+    struct Timer {
+      explicit Timer(std::atomic<std::thread::id>& who) : who_(who) { who_ = std::this_thread::get_id(); }
+      ~Timer() { who_ = std::thread::id(); }
+      std::atomic<std::thread::id>& who_;
+    } here(timer);
+    TuneResult result = found(key, grid, arguments);
+    std::lock_guard lock(mutex);
+    return results.emplace(key, std::move(result)).first->second;
   }
 
   TuneResult found(const std::string& key, const LaunchGrid& grid, Arguments& arguments) {
@@ -323,14 +340,13 @@ Autotuned::Autotuned(Kernel kernel, TuneOptions options) {
     if (!(options.warm_up >= 0) || !(options.repeat >= 0))
       user_error("{} ms to warm up and {} ms to repeat, expected 0 or more", options.warm_up, options.repeat);
     if (options.model && options.top_k < 1) user_error("the model leaves 0 configurations, expected top_k to be 1 or more");
-    impl_ = std::shared_ptr<Impl>(new Impl{kernel, std::move(options), std::move(params), {}, {}});
+    impl_ = std::shared_ptr<Impl>(new Impl(kernel, std::move(options), std::move(params)));
   });
 }
 
 TuneResult Autotuned::tune(const LaunchGrid& grid, std::span<const Argument> arguments) const {
   return naming("kernel", impl_->name(), [&] {
     Arguments list(impl_->kernel, impl_->params, arguments);
-    std::lock_guard lock(impl_->mutex);
     return impl_->tune(grid, list);
   });
 }
@@ -338,9 +354,7 @@ TuneResult Autotuned::tune(const LaunchGrid& grid, std::span<const Argument> arg
 void Autotuned::launch(const LaunchGrid& grid, std::span<const Argument> arguments) const {
   naming("kernel", impl_->name(), [&] {
     Arguments list(impl_->kernel, impl_->params, arguments);
-    std::unique_lock lock(impl_->mutex);
     TuneConfig best = impl_->tune(grid, list).best();
-    lock.unlock();
     impl_->kernel.launch(grid, list.with(best));
   });
 }
