@@ -9,7 +9,7 @@ find_library(MPFR_LIBRARY mpfr REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)
 
 set(STRIDER_TEST_FOLDERS "" CACHE STRING "Folders of test/ to build, for a quick build while working on one; empty: all")
-set(separate compile_fail fuzz package)
+set(separate compile_fail fuzz package programs)
 strider_sources(test_sources test "*.cpp")
 strider_split(test_sources separate_sources test ${separate})
 if(STRIDER_TEST_FOLDERS)
@@ -29,6 +29,16 @@ target_include_directories(strider_tests PRIVATE ${PROJECT_SOURCE_DIR}/test)
 configure_file(test/support/paths.cpp.in ${PROJECT_BINARY_DIR}/test_paths.cpp @ONLY)
 target_sources(strider_tests PRIVATE ${PROJECT_BINARY_DIR}/test_paths.cpp)
 set_source_files_properties(${PROJECT_BINARY_DIR}/test_paths.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+# Programs that tests run: they see what users see.
+strider_sources(program_sources test/programs "*.cpp")
+foreach(source IN LISTS program_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(test_program_${name} ${source})
+  target_link_libraries(test_program_${name} PRIVATE strider::strider strider_flags Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(test_program_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test_programs)
+  add_dependencies(strider_tests test_program_${name})
+endforeach()
 
 # Most of the time that a test takes to compile goes into these.
 target_precompile_headers(strider_tests PRIVATE

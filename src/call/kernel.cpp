@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <mutex>
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
@@ -259,17 +258,19 @@ static_assert(offsetof(Specialisation, facts) == 16);
 }  // namespace
 
 struct Kernel::Impl {
-  KernelDecl decl;
-  Cache<Executable> kernels;            // by specialisation
-  Cache<front::TracedKernel> programs;  // the same, to interpret
+  explicit Impl(KernelDecl d) : decl(std::move(d)) {}
 
-  std::mutex requests_mutex;
+  KernelDecl decl;
+  std::string what = "kernel " + decl.name;
+  Cache<Executable> kernels{what};            // by specialisation
+  Cache<front::TracedKernel> programs{what};  // the same, to interpret
+
   std::vector<std::vector<std::string>> requests;  // sets of taps that launches asked for
 
   /// What stands for a set of taps in the key: 0 for none.
   uint64_t number_of(const front::TapRequest& request) {
     if (!request.any) return 0;
-    std::lock_guard lock(requests_mutex);
+    std::unique_lock lock = lock_of_tables();
     auto known = std::find(requests.begin(), requests.end(), request.names);
     if (known == requests.end()) known = requests.insert(known, request.names);
     return static_cast<uint64_t>(known - requests.begin()) + 1;
@@ -316,15 +317,14 @@ struct Kernel::Impl {
   }
 };
 
-Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) {
-  if (!declaration.body) user_error("kernel {}: its body is a null pointer, expected a function", declaration.name);
-  impl_->decl = std::move(declaration);
+Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>(std::move(declaration))) {
+  if (!impl_->decl.body) user_error("kernel {}: its body is a null pointer, expected a function", impl_->decl.name);
 }
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
 
 void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps) const {
-  naming("kernel", impl_->decl.name, [&] {
+  entering("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Dims sizes = grid.resolve(binding.constants(constants));
@@ -343,7 +343,7 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments,
 }
 
 PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> arguments) const {
-  return naming("kernel", impl_->decl.name, [&] {
+  return entering("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)), binding.device().target());
@@ -365,7 +365,7 @@ PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> a
 }
 
 std::string Kernel::source(std::initializer_list<Argument> arguments) const {
-  return naming("kernel", impl_->decl.name, [&] {
+  return entering("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, std::span(arguments.begin(), arguments.size()));
     return ir::print(front::trace_kernel(impl_->decl, binding.facts()));
   });

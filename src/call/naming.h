@@ -5,14 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include "base/deep_stack.h"
+#include "base/float_environment.h"
 #include "base/out_of_memory.h"
 #include "front/trace/trace.h"
 
 namespace strider {
 
-/// Runs `f`; puts "kernel NAME: " before its errors, other than those of the traced body, which have it already.
+/// Runs `f` in the default floating-point environment; puts "kernel NAME: " before its errors, other than those of the traced body,
+/// which have it already.
 template <class F>
 decltype(auto) naming(std::string_view what, const std::string& name, F&& f) {
+  const DefaultFloatEnvironment environment;
   return out_of_memory_is_an_error([&]() -> decltype(auto) {
     try {
       return f();
@@ -24,6 +28,12 @@ decltype(auto) naming(std::string_view what, const std::string& name, F&& f) {
       throw front::PlacedError(ErrorKind::Driver, fmt::format("{} {}: there is not enough memory", what, name));
     }
   });
+}
+
+/// The same for a call from outside, whose stack may be small.
+template <class F>
+decltype(auto) entering(std::string_view what, const std::string& name, F&& f) {
+  return with_enough_stack([&]() -> decltype(auto) { return naming(what, name, f); });
 }
 
 }  // namespace strider

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of an operator: arguments -> operands -> plan -> table -> launch.
 #include <cstring>
-#include <mutex>
 
 #include "base/error.h"
 #include "ir/print.h"
@@ -165,8 +164,8 @@ class Call {
     if (inputs > op_.arguments || (inputs < op_.arguments && op_.schema.defaults.empty()))
       user_error("{} arguments given, expected {}", inputs, op_.arguments);
     if (outputs != 0 && outputs != op_.outputs) user_error("{} outputs given, expected {} or none", outputs, op_.outputs);
-    if (inputs + op_.outputs > kMaxOperands)
-      user_error("{} operands, at most {} are possible", inputs + op_.outputs, kMaxOperands);
+    if (op_.arguments + op_.outputs > kMaxOperands)
+      user_error("{} operands, at most {} are possible", op_.arguments + op_.outputs, kMaxOperands);
   }
 
   /// By place, then by name; what is left has its default.
@@ -218,13 +217,33 @@ class Call {
   uint8_t types_[kMaxOperands];     // by argument
 };
 
+/// The kernel's arguments; usual numbers of them lie in place.
+class Slots {
+ public:
+  Slots(const Plan& plan, const Call& call) {
+    const size_t most = planner::most_parameters(plan.key);
+    if (most > kFew) more_.resize(most);
+    uint64_t* slots = most > kFew ? more_.data() : few_;
+    used_ = {slots, planner::write_arguments(plan, call.scalars(), slots)};
+  }
+  Slots(const Slots&) = delete;
+  std::span<const uint64_t> used() const { return used_; }
+
+ private:
+  static constexpr size_t kFew = 128;
+  uint64_t few_[kFew];
+  std::vector<uint64_t> more_;
+  std::span<const uint64_t> used_;
+};
+
 }  // namespace
 
 struct Operator::Impl {
   OperatorDecl decl;
-  Cache<const Typing*> typings;  // by the arguments' types
-  Cache<Executable> kernels;     // by device, typing and key
-  Cache<ir::Function> programs;  // to interpret, by typing, key and whether it runs as written
+  std::string what = "operator " + decl.name;
+  Cache<const Typing*> typings{what};  // by the arguments' types
+  Cache<Executable> kernels{what};     // by device, typing and key
+  Cache<ir::Function> programs{what};  // to interpret, by typing, key and whether it runs as written
 
   explicit Impl(OperatorDecl d) : decl(std::move(d)) {
     naming("operator", decl.name, [&] {
@@ -261,14 +280,13 @@ struct Operator::Impl {
  private:
   /// The one copy of a typing: argument types that lead to the same maths share their kernels.
   const Typing& distinct(Typing typing) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock = lock_of_tables();
     for (const auto& t : distinct_)
       if (*t == typing) return *t;
     distinct_.push_back(std::make_unique<Typing>(std::move(typing)));
     return *distinct_.back();
   }
 
-  std::mutex mutex_;
   std::vector<std::unique_ptr<Typing>> distinct_;
 };
 
@@ -287,7 +305,7 @@ const Argument& Operator::default_of(size_t argument) const {
 }
 
 std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
-  return naming("operator", impl_->decl.name, [&] {
+  return entering("operator", impl_->decl.name, [&] {
     Call call(impl_->decl, arguments);
     const Typing& typing = impl_->typing(call);
     call.pass_numbers(typing);
@@ -296,17 +314,16 @@ std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
     else call.check_outputs(typing);
     Plan plan = call.plan();
     if (plan.empty) return results;
-    uint64_t slots[planner::kMaxParameters];
-    size_t count = planner::write_arguments(plan, call.scalars(), slots);
+    Slots slots(plan, call);
     const Interpretation* how = interpretation();
-    if (how) impl_->interpreted(call, typing, plan, *how)->launch({plan.programs, 1, 1}, {slots, count});
-    else impl_->kernel(typing, plan, call.device()).launch({plan.programs, 1, 1}, {slots, count}, launch_stream(call.device(), arguments));
+    if (how) impl_->interpreted(call, typing, plan, *how)->launch({plan.programs, 1, 1}, slots.used());
+    else impl_->kernel(typing, plan, call.device()).launch({plan.programs, 1, 1}, slots.used(), launch_stream(call.device(), arguments));
     return results;
   });
 }
 
 PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
-  return naming("operator", impl_->decl.name, [&] {
+  return entering("operator", impl_->decl.name, [&] {
     Call call(impl_->decl, arguments);
     const Typing& typing = impl_->typing(call);
     call.pass_numbers(typing);
@@ -326,8 +343,8 @@ PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
       parts.executable = &impl_->kernel(typing, plan, call.device());
     }
     parts.grid = {plan.programs, 1, 1};
-    uint64_t slots[planner::kMaxParameters];
-    parts.slots.assign(slots, slots + planner::write_arguments(plan, call.scalars(), slots));
+    Slots slots(plan, call);
+    parts.slots.assign(slots.used().begin(), slots.used().end());
     return PreparedCall(std::move(parts));
   });
 }
@@ -342,7 +359,7 @@ std::string Operator::source(std::span<const Argument> arguments) const {
 
 Inspection inspect(const detail::Operator& op, std::span<const Argument> arguments, const Target& target) {
   const detail::OperatorDecl& decl = op.declaration();
-  return naming("operator", decl.name, [&] {
+  return entering("operator", decl.name, [&] {
     detail::Call call(decl, arguments);
     planner::Typing typing = type_operator(decl, call.types());
     call.pass_numbers(typing);

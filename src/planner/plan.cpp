@@ -101,6 +101,7 @@ void step::check_overlap(std::span<const Operand> operands) {
 void step::broadcast(Plan& p, std::span<const Operand> operands, const Dims& shape) {
   p.key.operands = static_cast<uint8_t>(operands.size());
   p.key.rank = static_cast<uint8_t>(shape.rank());
+  p.strides.resize(operands.size(), shape.rank());
   std::copy(shape.begin(), shape.end(), p.sizes);
   p.empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (size_t k = 0; k < operands.size(); ++k) {

@@ -17,6 +17,9 @@
 #include <cstdint>
 #include <span>
 
+#include <algorithm>
+#include <vector>
+
 #include <strider/dims.h>
 #include <strider/dtype.h>
 
@@ -70,11 +73,29 @@ struct Key {
 };
 static_assert(sizeof(Access) == 8 && offsetof(Key, access) == 16);
 
+/// A stride for each operand and axis. Usual numbers of them lie in place: a call allocates nothing and needs little stack.
+class Strides {
+ public:
+  Strides() {}  // leaves them as they are
+  void resize(size_t operands, int axes) {
+    axes_ = static_cast<size_t>(std::max(axes, 1));
+    if (operands * axes_ > kFew) more_.resize(operands * axes_);
+  }
+  int64_t* operator[](size_t operand) { return (more_.empty() ? few_ : more_.data()) + operand * axes_; }
+  const int64_t* operator[](size_t operand) const { return (more_.empty() ? few_ : more_.data()) + operand * axes_; }
+
+ private:
+  static constexpr size_t kFew = 128;
+  size_t axes_ = 1;
+  int64_t few_[kFew];
+  std::vector<int64_t> more_;
+};
+
 struct Plan {
   Key key;
   bool empty = false;       // no elements: nothing to launch
   int64_t sizes[kMaxAxes];
-  int64_t strides[kMaxOperands][kMaxAxes];
+  Strides strides;
   const char* data[kMaxOperands];
   int64_t tiles_m = 1, tiles_n = 1;
   int64_t programs = 0;

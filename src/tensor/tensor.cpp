@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "ir/semantics.h"
 #include "tensor/shape.h"
 #include "tensor/storage.h"
@@ -81,6 +82,7 @@ std::vector<uint64_t> TensorView::to_bits() const {
 }
 
 std::vector<double> TensorView::to_doubles() const {
+  const DefaultFloatEnvironment environment;
   std::vector<double> result;
   for (uint64_t bits : to_bits()) result.push_back(ir::double_of_bits(dtype_, bits));
   return result;

@@ -11,6 +11,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "base/thread_pool.h"
 #include "ir/print.h"
 #include "ir/semantics.h"
@@ -169,6 +170,7 @@ std::string problem_of(const TensorView& actual, const TensorView& expected, DTy
 }  // namespace
 
 CloseReport compare(const TensorView& actual, const TensorView& expected, const CloseOptions& options) {
+  const DefaultFloatEnvironment environment;
   DType dtype = options.dtype.value_or(expected.dtype());
   double usual_rtol = options.max_ulp ? 0 : default_rtol(dtype), usual_atol = options.max_ulp ? 0 : default_atol(dtype);
   if (options.summands < 1) user_error("{} summands, expected 1 or more", options.summands);

@@ -17,7 +17,7 @@ namespace {
 std::string key(int i) { return std::to_string(i * 7919) + "key"; }
 
 TEST(Cache, MakesOnceAndFindsAgain) {
-  Cache<int> cache;
+  Cache<int> cache{"thing"};
   int made = 0;
   for (int round = 0; round < 2; ++round)
     for (int i = 0; i < 1000; ++i) {
@@ -31,21 +31,21 @@ TEST(Cache, MakesOnceAndFindsAgain) {
 }
 
 TEST(Cache, AFailureLeavesNoTrace) {
-  Cache<int> cache;
+  Cache<int> cache{"thing"};
   EXPECT_THROW(cache.find_or_make("k", []() -> std::unique_ptr<int> { throw std::runtime_error("no"); }), std::runtime_error);
   EXPECT_EQ(cache.size(), 0u);
   EXPECT_EQ(cache.find_or_make("k", [] { return std::make_unique<int>(3); }), 3);
 }
 
 TEST(Cache, AValueThatNeedsItselfIsAnError) {
-  Cache<int> cache;
+  Cache<int> cache{"thing"};
   auto make = [&] { return std::make_unique<int>(cache.find_or_make("k", [] { return std::make_unique<int>(1); })); };
   EXPECT_THROW(cache.find_or_make("k", make), Error);
   EXPECT_EQ(cache.find_or_make("other", make), 1) << "another one may be needed";
 }
 
 TEST(Cache, DifferentValuesAreMadeAtTheSameTime) {
-  Cache<int> cache;
+  Cache<int> cache{"thing"};
   std::atomic<int> inside{0};
   auto make = [&] {
     ++inside;
@@ -59,7 +59,7 @@ TEST(Cache, DifferentValuesAreMadeAtTheSameTime) {
 }
 
 TEST(Cache, OneThatWaitedTriesAgainAfterAFailure) {
-  Cache<int> cache;
+  Cache<int> cache{"thing"};
   std::atomic<bool> waits{false};
   std::thread other([&] {
     while (!waits) std::this_thread::yield();
@@ -75,7 +75,7 @@ TEST(Cache, OneThatWaitedTriesAgainAfterAFailure) {
 }
 
 TEST(Cache, ManyThreadsMakeEachValueOnce) {
-  Cache<int> cache;
+  Cache<int> cache{"thing"};
   std::atomic<int> made{0}, wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)

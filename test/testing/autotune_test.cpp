@@ -145,6 +145,27 @@ TEST_F(Autotune, IfAllFailThatIsAnError) {
   EXPECT_NE(message.find("kernel add_to_all: none of 2 configurations runs"), std::string::npos) << message;
 }
 
+/// Functions of the user's may ask for results; to tune what is being tuned is an error.
+TEST_F(Autotune, CallbacksMayAskForResults) {
+  Tensor x = zeros({100});
+  TuneOptions o = options({{{"BLOCK", 16}}, {{"BLOCK", 64}}});
+  Autotuned* own = nullptr;
+  size_t known = 99;
+  std::string error;
+  o.prune = [&](const std::vector<TuneConfig>& all, const TuneArguments&) {
+    known = own->results().size();
+    own->table();
+    error = error_of([&] { (*own)[blocks_of(100)](x, 1.0, 100); });
+    return all;
+  };
+  Autotuned tuned = autotune(add_to_all(), o);
+  own = &tuned;
+  tuned[blocks_of(100)](x, 1.0, 100);
+  EXPECT_EQ(known, 0u);
+  EXPECT_NE(error.find("it is being tuned, and a function of its own calls it"), std::string::npos) << error;
+  EXPECT_EQ(tuned.results().size(), 1u);
+}
+
 // --- on disk
 
 TuneOptions kept() {
@@ -160,7 +181,7 @@ TuneResult tune_kept(const TuneOptions& o = kept()) {
 
 std::filesystem::path note_in(const test::CacheFolder& folder) {
   for (const auto& file : folder.files())
-    if (file.extension() == ".json") return file;
+    if (file.extension() == ".note") return file;
   ADD_FAILURE() << "there is no file of results";
   return {};
 }
@@ -183,7 +204,7 @@ TEST_F(Autotune, DamagedAndForeignFilesAreRewritten) {
        {"", "{\"strider_tuning\": 1", "[]", "{\"strider_tuning\": 1, \"kernel\": \"other\", \"key\": \"\"}",
         "{\"strider_tuning\": 1, \"kernel\": \"add_to_all\", \"key\": \"cpu, n 100, x f32\", \"left_out\": 0, "
         "\"rows\": [{\"constants\": [[\"BLOCK\", 7]], \"ms\": 1, \"low\": 1, \"high\": 1, \"error\": \"\"}]}"}) {
-    std::ofstream(note) << content;
+    std::ofstream(note) << "STRIDER1\n" << content;
     EXPECT_FALSE(tune_kept().from_disk) << content;
     EXPECT_TRUE(tune_kept().from_disk) << content;
   }

@@ -18,6 +18,9 @@ namespace {
 constexpr size_t kSlab = 4 << 20;
 
 [[noreturn]] void refuse(size_t bytes, int error) {
+  if (error == EACCES || error == EPERM)
+    driver_error("cpu: this system allows no new code in memory ({}): allow it (SELinux: execmem, systemd: MemoryDenyWriteExecute), or set "
+                 "STRIDER_BACKEND=interp, which is slow", std::strerror(error));
   driver_error("cpu: the system gives no memory for {} bytes of code: {}", bytes, std::strerror(error));
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/deep_stack.h"
 #include "base/error.h"
+#include "base/undisturbed.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
@@ -100,14 +101,18 @@ std::string entry_name(const ir::Function& lanes) {
 std::vector<char> compile(const ir::Function& lanes, const Target& target, const Spelling& spelling) {
   check_legal(lanes, target);
   auto kind = target.output == Output::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  return on_deep_stack([&] { return Compilation(lanes, target, spelling).code(kind); });
+  check_compiler_lives();
+  const Undisturbed undisturbed;
+  return on_expendable_stack([&] { return Compilation(lanes, target, spelling).code(kind); });
 }
 
 std::string text(const ir::Function& lanes, const Target& target, const Spelling& spelling, std::string_view stage) {
   if (stage != "llvm" && stage != target.assembly)
     user_error("target {} has no stage {}; it has llvm and {}", target.name, stage, target.assembly);
   check_legal(lanes, target);
-  return on_deep_stack([&] {
+  check_compiler_lives();
+  const Undisturbed undisturbed;
+  return on_expendable_stack([&] {
     Compilation compilation(lanes, target, spelling);
     if (stage == "llvm") return compilation.ir();
     std::vector<char> code = compilation.code(llvm::CodeGenFileType::AssemblyFile);

@@ -79,7 +79,7 @@ TracedKernel trace_with_effects(const KernelDecl& kernel, std::span<const Argume
   trace.request = request;
   std::vector<Value> values;
   for (size_t k = 0; k < facts.size(); ++k) values.push_back(bind(trace, kernel, k, facts[k]));
-  kernel.body(values);
+  Trace::run_body([&] { kernel.body(values); });
   ir::Function f = trace.finish();
   mark_read_only(f);
   mark_streaming(f, streaming_params(kernel, facts));

@@ -34,7 +34,7 @@ ir::Function trace_scalar(const detail::OperatorDecl& op, const ScalarTypes& typ
     parameters.push_back(trace.b.param(ir::Type::scalar(types.declared[k]), {.name = op.schema.name_of(k)}));
   for (size_t k = 0; k < parameters.size(); ++k) values.push_back(trace.wrap(trace.b.cast(parameters[k], types.computed[k])));
   std::vector<ir::Value> outputs;
-  for (const Value& v : op.body(values)) outputs.push_back(output(trace, v, types.literal));
+  for (const Value& v : Trace::run_body([&] { return op.body(values); })) outputs.push_back(output(trace, v, types.literal));
   for (size_t k = 0; k < types.results.size(); ++k) outputs[k] = trace.b.cast(outputs[k], types.results[k]);
   trace.b.yield(outputs);
   ir::Function f = trace.finish();

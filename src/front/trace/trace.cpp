@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/trace/trace.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 
@@ -29,32 +27,19 @@ Trace::Trace(std::string what, std::string name, const Dialect& dialect)
   current_trace = this;
 }
 
-namespace {
-
-/// The lowest address that the stack of this thread may reach, with room for what an operation needs; 0 if that is not known.
-const char* lowest_stack() {
-  constexpr size_t kRoom = 256 << 10;
-  static thread_local const char* lowest = [] {
-    pthread_attr_t attributes;
-    void* begin = nullptr;
-    size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return static_cast<const char*>(nullptr);
-    pthread_attr_getstack(&attributes, &begin, &size);
-    pthread_attr_destroy(&attributes);
-    return size > 2 * kRoom ? static_cast<const char*>(begin) + kRoom : static_cast<const char*>(nullptr);
-  }();
-  return lowest;
-}
-
-}  // namespace
-
 /// A function of the user's that calls itself for ever writes operations for ever, deeper and deeper.
-void Trace::check_stack() const {
-  const char here = 0;
-  const volatile char* address = &here;
-  if (const_cast<const char*>(address) < lowest_stack())
+void Trace::check_sound() const {
+  if (is_deep_stack_short())
     user_error("the stack is nearly used up: a function of the body calls itself without end; C++'s if cannot stop it by a run-time "
                "value: loop with tl::range or tl::while_, or count down a tl::Constexpr");
+  if (is_torn_)
+    user_error("an exception came out of a body (of if_, range, while_, reduce) and was caught: it must leave the kernel, since what it "
+               "broke off cannot be taken up again");
+}
+
+ir::Function Trace::finish() {
+  if (is_torn_) Writer::at(place(), [&] { check_sound(); });
+  return Writer::finish();
 }
 
 Trace::~Trace() { current_trace = outer_; }

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/float_environment.h"
 #include "front/lang/arith.h"
 #include "front/lang/shape.h"
 #include "front/trace/trace.h"
@@ -25,6 +26,7 @@ Handle literal(uint64_t value) { return {value > INT64_MAX ? Handle::Unsigned : 
 Handle literal(double value) { return {Handle::Float, 0, std::bit_cast<uint64_t>(value)}; }
 
 double evaluate(OpId op, double a, double b, double c) {
+  const DefaultFloatEnvironment environment;
   const uint64_t args[] = {std::bit_cast<uint64_t>(a), std::bit_cast<uint64_t>(b), std::bit_cast<uint64_t>(c)};
   bool is_bool = ir::info(static_cast<ir::Op>(op)).result == ir::ResultRule::Bool;
   uint64_t bits = ir::evaluate(static_cast<ir::Op>(op), DType::F64, is_bool ? DType::Bool : DType::F64, args);
@@ -80,6 +82,7 @@ Value where(const Operand& condition, const Operand& a, const Operand& b) {
 }
 
 double cast(double a, DType dtype) {
+  const DefaultFloatEnvironment environment;
   uint64_t bits = std::bit_cast<uint64_t>(a);
   return ir::double_of_bits(dtype, ir::evaluate(ir::Op::Cast, DType::F64, dtype, &bits));
 }
