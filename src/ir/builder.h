@@ -114,6 +114,14 @@ class Builder {
   /// Switches folding and numbering off, for exact copies (the parser uses it).
   void set_literal(bool literal) { literal_ = literal; }
 
+  /// How far the program is written, to take back what is written later: all of it, bodies that are open then included.
+  struct Mark {
+    size_t nodes, operands, regions, params, tables, spans, open, body, keys;
+    uint16_t span;
+  };
+  Mark mark() const;
+  void rollback(const Mark& mark);
+
   const Function& function() const { return function_; }
   const Type& type(Value v) const { return function_.type(v); }
   Function finish();
@@ -134,6 +142,7 @@ class Builder {
 
   uint8_t promises(Op op, const Type& type) const;
   Value append(Op op, std::span<const Value> operands, int64_t imm, const Type& type);
+  void forget(size_t keys);  // of the innermost scope, all but the first ones
   Values region_op(Op op, std::span<const Value> operands, int64_t imm, std::span<const Type> results,
                    std::span<const std::vector<Type>> params, std::span<const RegionFn> bodies);
   std::vector<Type> types(std::span<const Value> values) const;

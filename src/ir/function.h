@@ -51,11 +51,13 @@ struct Node {
   uint32_t aux = 0;  // index of a table (vector, shuffle); byte offset (alloc)
   Type type;
   int64_t imm = 0;
+  bool operator==(const Node&) const = default;
 };
 
 struct Region {
   std::vector<Value> params;
   std::vector<Value> body;
+  bool operator==(const Region&) const = default;
 };
 
 /// What is known about a kernel argument besides its type; all of it is part of the specialisation.
@@ -103,6 +105,9 @@ class Function {
   void set_imm(Value v, int64_t imm) { nodes_[v.id].imm = imm; }
   void set_type(Value v, const Type& type) { nodes_[v.id].type = type; }
   Region& mutable_region(RegionId id) { return regions_[id]; }
+
+  /// Whether they were written by the same calls of a builder.
+  bool operator==(const Function&) const = default;
 
  private:
   friend class Builder;
