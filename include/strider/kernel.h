@@ -48,6 +48,9 @@ struct KernelDecl {
   std::function<void(std::span<const Value>)> body;
 };
 
+/// Gives the parameters the names that are not empty; a user error if some have none that are no constants at the end.
+STRIDER_API void name_params(KernelDecl& kernel, const std::vector<std::string>& names);
+
 template <class T>
 struct Param {
   static_assert(never<T>, "a kernel takes pointers (tl::Ptr<float>), numbers (tl::i64, tl::f32, ...) and tl::Constexpr");
@@ -135,7 +138,7 @@ class LaunchGrid {
 };
 
 struct KernelOptions {
-  std::vector<std::string> names = {};  // of the parameters, in order; shorter lists and empty names are fine
+  std::vector<std::string> names = {};  // of the parameters, in order; empty names are fine, and constants at the end need none
 };
 
 class Kernel {
@@ -243,15 +246,15 @@ class Kernel::Launcher {
 
 inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*this, std::move(grid)}; }
 
-/// A kernel from a C++ function or lambda whose parameters say what it takes. A user error if it is a null pointer.
+/// A kernel from a C++ function or lambda whose parameters say what it takes. User errors: it is a null pointer, two parameters
+/// have one name, names are given for some parameters only.
 template <class F>
 Kernel kernel(std::string_view name, F f, const KernelOptions& options = {}) {
   return detail::out_of_memory_is_an_error([&] {
     auto signature = detail::signature<F>();
     detail::KernelDecl decl{std::string(name), signature.declare(), {}};
     if (detail::has_body(f)) decl.body = [f, signature](std::span<const Value> values) { signature.call(f, values); };
-    for (size_t k = 0; k < decl.params.size() && k < options.names.size(); ++k)
-      if (!options.names[k].empty()) decl.params[k].name = options.names[k];
+    detail::name_params(decl, options.names);
     return Kernel(std::move(decl));
   });
 }

@@ -319,6 +319,22 @@ struct Kernel::Impl {
 Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) {
   if (!declaration.body) user_error("kernel {}: its body is a null pointer, expected a function", declaration.name);
   impl_->decl = std::move(declaration);
+  const std::vector<detail::ParamDecl>& params = impl_->decl.params;
+  for (size_t k = 0; k < params.size(); ++k)
+    for (size_t other = 0; other < k; ++other)
+      if (!params[k].name.empty() && params[k].name == params[other].name)
+        user_error("kernel {}: two parameters are called {}", impl_->decl.name, params[k].name);
+}
+
+void detail::name_params(KernelDecl& kernel, const std::vector<std::string>& names) {
+  const size_t count = kernel.params.size();
+  bool is_short = false;  // constants at the end need no names
+  for (size_t k = names.size(); k < count && !names.empty(); ++k) is_short |= kernel.params[k].kind != ParamKind::Constant;
+  if (is_short || names.size() > count)
+    user_error("kernel {}: {} parameters are named, the function takes {}; names may be empty, and constants at the end need none",
+               kernel.name, names.size(), count);
+  for (size_t k = 0; k < names.size(); ++k)
+    if (!names[k].empty()) kernel.params[k].name = names[k];
 }
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }

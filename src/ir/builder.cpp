@@ -122,7 +122,7 @@ void Builder::rollback(const Mark& mark) {
   f.regions_[open_.back()].body.resize(mark.body);
   f.regions_[0].params.resize(mark.params);
   f.regions_.resize(mark.regions);
-  f.nodes_.resize(mark.nodes, Node{Op::Yield});
+  f.nodes_.erase(f.nodes_.begin() + static_cast<std::ptrdiff_t>(mark.nodes), f.nodes_.end());
   f.operands_.resize(mark.operands);
   f.param_info_.resize(mark.params);
   f.tables_.resize(mark.tables);

@@ -162,9 +162,9 @@ TEST(KernelErrors, ControlFlow) {
 
 TEST(KernelErrors, ValuesDoNotLeaveTheirBody) {
   std::string text = kernel_error([](tl::Ptr<int> x, tl::i32 n) {
-    Value escaped;
-    tl::if_(n > 2, [&] { escaped = n + 1; });
-    tl::store(x, escaped);
+    std::optional<Value> escaped;
+    tl::if_(n > 2, [&] { escaped.emplace(n + 1); });
+    tl::store(x, *escaped);
   });
   EXPECT_HAS(text, "used outside of the body (of if_, range, while_, reduce) that made it: return it from the body");
   Value kept;

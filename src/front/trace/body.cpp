@@ -3,7 +3,6 @@
 
 namespace strider::front {
 
-using detail::Body;
 using detail::Values;
 using ir::Builder;
 
@@ -29,15 +28,6 @@ std::vector<ir::Type> types_of(Trace& trace, std::span<const ir::Value> values) 
   std::vector<ir::Type> result;
   for (ir::Value v : values) result.push_back(trace.b.type(v));
   return result;
-}
-
-Builder::RegionFn region(Trace& trace, const Body& body, Convert convert) {
-  return [&trace, &body, convert = std::move(convert)](std::span<const ir::Value> params) {
-    trace.enter();
-    Builder::Values results = convert(body(wrapped(trace, params)));
-    trace.leave();
-    return results;
-  };
 }
 
 Builder::Values next_carried(Trace& trace, const Values& values, std::span<const ir::Type> carried) {

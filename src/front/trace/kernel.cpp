@@ -54,7 +54,11 @@ std::string constant_names(const KernelDecl& kernel) {
 
 std::string name_of(const KernelDecl& kernel, size_t param) {
   const std::string& name = kernel.params[param].name;
-  return name.empty() ? fmt::format("arg{}", param) : name;
+  if (!name.empty()) return name;
+  std::string free = fmt::format("arg{}", param);
+  auto is_taken = [&](const ParamDecl& p) { return p.name == free; };
+  while (std::any_of(kernel.params.begin(), kernel.params.end(), is_taken)) free += '_';
+  return free;
 }
 
 size_t constant_named(const KernelDecl& kernel, std::string_view name) {

@@ -18,7 +18,7 @@ constexpr Literal::Kind kLiterals[] = {{}, {}, Literal::Bool, Literal::Int, Lite
 constexpr Handle::Kind kHandles[] = {Handle::Bool, Handle::Int, Handle::Unsigned, Handle::Float};
 
 Literal literal_of(const Handle& h) { return {kLiterals[h.kind], h.bits}; }
-Handle handle_of(const Literal& literal) { return {kHandles[literal.kind], 0, literal.bits}; }
+Handle handle_of(const Literal& literal) { return {kHandles[literal.kind], 0, literal.bits, 0}; }
 
 }  // namespace
 
@@ -71,19 +71,16 @@ Value Trace::wrap(const Term& term) {
   ir::Value v = term.node();
   if (may_wrap_ && ir::is_pointwise(b.function()[v].op) && !type(v).is_pointer() && is_int(type(v).dtype))
     b.set_flags(v, b.function()[v].flags | ir::kMayWrap);
-  if (bodies_.size() <= v.id) bodies_.resize(v.id + 1);
-  if (bodies_[v.id] == 0) bodies_[v.id] = open_bodies().back();
-  return Value(detail::Handle{detail::Handle::Node, v.id, serial_});
+  return Value(detail::Handle{detail::Handle::Node, v.id, serial_, open_bodies().back()});
 }
 
 Term Trace::term(const Value& v) const {
   if (v.is_empty()) return {};
   if (v.is_literal()) return literal_of(v.handle());
   if (v.handle().bits != serial_) user_error("a value of another kernel or operator is used");
-  ir::Value node{v.handle().node};
-  if (std::find(open_bodies().begin(), open_bodies().end(), body_of(node)) == open_bodies().end())
-    user_error("a value is used outside of the body (of if_, range, while_, reduce) that made it: return it from the body");
-  return node;
+  if (std::find(open_bodies().begin(), open_bodies().end(), v.handle().body) == open_bodies().end())
+    user_error("a value is used outside of the body (of if_, range, while_, reduce) that made it: return it from the body, or assign it to one that is declared outside");
+  return ir::Value{v.handle().node};
 }
 
 ir::Shape shape_of(const Dims& dims) { return ir::Shape(std::span(dims.data(), static_cast<size_t>(dims.rank()))); }

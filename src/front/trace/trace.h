@@ -49,13 +49,15 @@ class Trace : public Writer {
   /// Whether integer operations that are handed out may wrap; gives what was so before.
   bool set_may_wrap(bool may_wrap) { return std::exchange(may_wrap_, may_wrap); }
 
+  // --- of constructs (construct.h)
+  bool looking = false;  // for what bodies assign; all that is written will be taken back if they do
+  bool found = false;    // an assignment
+
  private:
-  uint32_t body_of(ir::Value v) const { return v.id < bodies_.size() ? bodies_[v.id] : 0; }
   void check_stack() const;
 
   uint64_t serial_;
   Trace* outer_;
-  std::vector<uint32_t> bodies_;  // by node id: the body that it was made in, 0 if it was never handed out
   bool may_wrap_ = false;
 };
 
