@@ -106,6 +106,8 @@ Values Construct::run(const Write& write) {
   }
   take_back(start);
   carried_ = assigned_.size();
+  constexpr size_t kMost = 60;  // operands of a node
+  if (carried_ > kMost) fail(place_, "the body of {} assigns {} values from outside, at most {} are possible", what_, carried_, kMost);
   Values results = pass(write, start);
   check_same(operations);
   if (!is_outermost()) return results;
