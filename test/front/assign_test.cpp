@@ -27,12 +27,13 @@ std::string assign_error(auto body) {
 
 TEST(Assignment, TypesStay) {
   int line = __LINE__;
-  EXPECT_ASSIGN_ERROR(line + 4, assign_error([](tl::Ptr<float> x, tl::i32 n) {
-                        Value v = 0;
-                        tl::range(0, n, 1, [&] {
-                          v = v + tl::load(x);
-                        });
-                      }),
+  auto widened = [](tl::Ptr<float> x, tl::i32 n) {
+    Value v = 0;
+    tl::range(0, n, 1, [&] {
+      v = v + tl::load(x);
+    });
+  };
+  EXPECT_ASSIGN_ERROR(line + 4, assign_error(widened),
                       "the body of range (line " + std::to_string(line + 3) +
                           ") assigns a value from outside that is i32 before the loop and f32 after an iteration");
   EXPECT_HAS(assign_error([](tl::i32 n) {
