@@ -243,13 +243,13 @@ struct Worst {
   }
 };
 
-detail::Operator make_operator(Op op) {
+Operator make_operator(Op op) {
   int operands = info(op).least;
-  auto id = static_cast<detail::OpId>(op);
+  auto id = static_cast<detail::OpId>(ir::number_of(op));
   auto body = [=](std::span<const Value> x) {
     return detail::Values{operands == 1 ? detail::apply(id, x[0]) : detail::apply(id, x[0], x[1])};
   };
-  return detail::Operator({std::string(name_of(op)), {}, static_cast<size_t>(operands), 1, body});
+  return Operator({std::string(name_of(op)), {}, static_cast<size_t>(operands), 1, body});
 }
 
 class Measurement {
@@ -257,7 +257,7 @@ class Measurement {
   Measurement(const Reference& r, const Format& f, const Sweep& sweep) : reference_(r), format_(f), sweep_(sweep) {}
 
   Worst run(testing::Progress& progress) {
-    detail::Operator op = make_operator(reference_.op);
+    Operator op = make_operator(reference_.op);
     uint64_t most = format_.dtype == DType::F64 ? uint64_t{1} << 16 : uint64_t{1} << 20;
     for (uint64_t first = 0; first < sweep_.count; first += most) {
       progress.show(fmt::format("{} {} {:.0f} %", name_of(reference_.op), name_of(format_.dtype),
@@ -270,7 +270,7 @@ class Measurement {
  private:
   static constexpr int64_t kGrain = 4096;
 
-  void run_block(const detail::Operator& op, uint64_t first, int64_t count) {
+  void run_block(const Operator& op, uint64_t first, int64_t count) {
     std::vector<Tensor> inputs;
     std::vector<Argument> arguments;
     for (int k = 0; k < info(reference_.op).least; ++k) inputs.push_back(empty({count}, {.dtype = format_.dtype}));

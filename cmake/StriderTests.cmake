@@ -9,7 +9,7 @@ find_library(MPFR_LIBRARY mpfr REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)
 
 set(STRIDER_TEST_FOLDERS "" CACHE STRING "Folders of test/ to build, for a quick build while working on one; empty: all")
-set(separate compile_fail fuzz package)
+set(separate c compile_fail fuzz package)
 strider_sources(test_sources test "*.cpp")
 strider_split(test_sources separate_sources test ${separate})
 if(STRIDER_TEST_FOLDERS)
@@ -71,6 +71,13 @@ foreach(folder IN LISTS test_folders)
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}")
   endforeach()
 endforeach()
+
+# strider/c.h, by a program in plain C.
+add_executable(strider_c_test ${PROJECT_SOURCE_DIR}/test/c/c_test.c)
+target_link_libraries(strider_c_test PRIVATE strider::strider)
+set_target_properties(strider_c_test PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+target_compile_options(strider_c_test PRIVATE -Wall -Wextra -Werror -pedantic)
+add_test(NAME c COMMAND strider_c_test)
 
 if(TARGET strider_tool)
   add_test(NAME demo COMMAND strider_tool demo)

@@ -29,7 +29,17 @@ struct LibraryOperator {
   PreparedCall prepare(const A&... arguments) const {
     return get().prepare(arguments...);
   }
+  template <class... A>
+  std::string source(const A&... arguments) const {
+    return get().source(arguments...);
+  }
+  template <class... A>
+  std::string show(const Stage& stage, const A&... arguments) const {
+    return get().show(stage, arguments...);
+  }
   auto interpreted(const Interpretation& how = {}) const { return get().interpreted(how); }
+  const std::string& name() const { return get().name(); }
+  operator const Operator&() const { return get().untyped(); }
 };
 
 namespace schemas {

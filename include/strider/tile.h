@@ -593,8 +593,8 @@ auto wrapping(const F& f) {
 }
 
 // Everything of strider/value.h under its name here, too.
-#define STRIDER_OP(id, text, least, most, result, traits)
-#define STRIDER_FN(id, name, least, most, result, traits) using strider::name;
+#define STRIDER_OP(number, id, text, least, most, result, traits)
+#define STRIDER_FN(number, id, name, least, most, result, traits) using strider::name;
 #include <strider/ops.def>
 using strider::bitcast;
 using strider::cast;

@@ -39,8 +39,9 @@ class Operand;
 
 namespace detail {
 
+/// The ops by number, as compiled programs hold them.
 enum class OpId : uint8_t {
-#define STRIDER_OP(id, text, least, most, result, traits) id,
+#define STRIDER_OP(number, id, text, least, most, result, traits) id = number,
 #include <strider/ops.def>
 };
 
@@ -208,8 +209,8 @@ inline Value& Value::operator*=(const Operand& b) { return *this = detail::apply
 inline Value& Value::operator/=(const Operand& b) { return *this = detail::true_divide(Operand(*this, b.where), b); }
 
 // One function for each STRIDER_FN row of ops.def, and the same on doubles.
-#define STRIDER_OP(id, text, least, most, result, traits)
-#define STRIDER_FN(id, name, least, most, result, traits) STRIDER_FN_##most(id, name, STRIDER_PLAIN_##result)
+#define STRIDER_OP(number, id, text, least, most, result, traits)
+#define STRIDER_FN(number, id, name, least, most, result, traits) STRIDER_FN_##most(id, name, STRIDER_PLAIN_##result)
 #define STRIDER_PLAIN_Same double
 #define STRIDER_PLAIN_Bool bool
 #define STRIDER_FN_1(id, name, Plain)                                                   \

@@ -101,7 +101,7 @@ void InterpretedLaunch::launch(const Grid& grid, std::span<const uint64_t> args,
   } else if (!faults.empty()) {
     std::string text;
     for (const Fault& f : faults) text += (text.empty() ? "" : "\n") + f.text;
-    throw front::PlacedError(ErrorKind::User, text);
+    throw Error(ErrorKind::User, text, true);
   }
 }
 

@@ -31,7 +31,7 @@ TensorArgument tensor_argument(size_t param, const void* data, DType dtype, cons
 /// A user error unless `device` is the CPU.
 void check_interpretable(const Device& device);
 
-/// Runs `program` in the interpreter; faults are collected by `how`, or thrown as a PlacedError, which says already whose they are.
+/// Runs `program` in the interpreter; faults are collected by `how`, or thrown as an error that is placed.
 class InterpretedLaunch final : public Executable {
  public:
   InterpretedLaunch(std::string what, const ir::Function& program, std::vector<TensorArgument> tensors, const Interpretation& how)

@@ -9,11 +9,12 @@
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
-#include "ir/print.h"
+#include "ir/promote.h"
 #include "planner/plan.h"
 #include "call/cache.h"
 #include "call/compile.h"
 #include "call/effects.h"
+#include "call/stages.h"
 #include "call/interpret.h"
 #include "call/launch_stream.h"
 #include "call/naming.h"
@@ -128,7 +129,8 @@ class Binding {
   size_t parameter_named(std::string_view wanted) const {
     for (size_t k = 0; k < kernel_.params.size(); ++k)
       if (name(k) == wanted) return k;
-    user_error("there is no argument {}; its arguments: {}", wanted, names([](size_t) { return true; }));
+    user_error("there is no argument {}; its arguments: {} (.names in the kernel's options names them)", wanted,
+               names([](size_t) { return true; }));
   }
 
   template <class Wanted>
@@ -160,6 +162,12 @@ class Binding {
     }
   }
 
+  static std::string pointer_hint(const Argument& a, DType wanted) {
+    if (a.kind() == Argument::Output) return ": a kernel takes it without st::out()";
+    if (a.kind() != Argument::Tensor) return "";
+    return fmt::format(": convert it with .to(st::{}), or let the kernel take tl::Ptr<>", ir::constant_of(wanted));
+  }
+
   static std::string kind_text(const Argument& a) {
     switch (a.kind()) {
       case Argument::Tensor: return fmt::format("a tensor of {}", name_of(a.view().dtype()));
@@ -167,6 +175,7 @@ class Binding {
       case Argument::Int:
       case Argument::Unsigned: return "an integer";
       case Argument::Float: return "a float";
+      case Argument::Output: return "an output";
       default: return "neither a tensor nor a number";
     }
   }
@@ -174,8 +183,8 @@ class Binding {
   void bind_pointer(size_t param, const Argument& a) {
     const ParamDecl& p = kernel_.params[param];
     if (a.kind() != Argument::Tensor || (!p.any_dtype && a.view().dtype() != p.dtype))
-      user_error("argument {} is {}, expected a tensor{}", name(param), kind_text(a),
-                 p.any_dtype ? "" : fmt::format(" of {}", name_of(p.dtype)));
+      user_error("argument {} is {}, expected a tensor{}{}", name(param), kind_text(a),
+                 p.any_dtype ? "" : fmt::format(" of {}", name_of(p.dtype)), pointer_hint(a, p.dtype));
     const TensorView& v = a.view();
     if (!device_) device_ = &v.device_object();
     if (device_ != &v.device_object())
@@ -317,14 +326,14 @@ struct Kernel::Impl {
 };
 
 Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) {
-  if (!declaration.body) user_error("kernel {}: its body is a null pointer, expected a function", declaration.name);
+  if (!declaration.body && !declaration.program) user_error("kernel {}: its body is a null pointer, expected a function", declaration.name);
   impl_->decl = std::move(declaration);
 }
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
 
 void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps) const {
-  naming("kernel", impl_->decl.name, [&] {
+  naming("kernel", impl_->decl.name, grid.where(), [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Dims sizes = grid.resolve(binding.constants(constants));
@@ -343,7 +352,7 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments,
 }
 
 PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> arguments) const {
-  return naming("kernel", impl_->decl.name, [&] {
+  return naming("kernel", impl_->decl.name, grid.where(), [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)), binding.device().target());
@@ -364,10 +373,10 @@ PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> a
   });
 }
 
-std::string Kernel::source(std::initializer_list<Argument> arguments) const {
+std::string Kernel::show(const Stage& stage, std::initializer_list<Argument> arguments) const {
   return naming("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, std::span(arguments.begin(), arguments.size()));
-    return ir::print(front::trace_kernel(impl_->decl, binding.facts()));
+    return stage_of(front::trace_kernel(impl_->decl, binding.facts()), stage.name, target_of(stage, binding.device()));
   });
 }
 

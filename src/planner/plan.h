@@ -25,7 +25,7 @@
 
 namespace strider::planner {
 
-inline constexpr int kMaxOperands = 64;
+inline constexpr int kMaxOperands = 128;  // 64 inputs and 64 outputs
 inline constexpr int kMaxAxes = kMaxDims;
 
 enum class Role : uint8_t { Output, Input, Scalar };

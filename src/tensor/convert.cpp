@@ -19,8 +19,8 @@ namespace {
 
 using planner::Answer;
 
-detail::Operator make_converter(DType to) {
-  return detail::Operator({.name = fmt::format("to_{}", name_of(to)),
+Operator make_converter(DType to) {
+  return Operator({.name = fmt::format("to_{}", name_of(to)),
                            .schema = {},
                            .arguments = 1,
                            .outputs = 1,
@@ -28,13 +28,13 @@ detail::Operator make_converter(DType to) {
 }
 
 /// Made at the first use and never destroyed.
-const detail::Operator& converter(DType to) {
+const Operator& converter(DType to) {
   static const auto& all = *[] {
-    auto* list = new std::vector<detail::Operator>;
+    auto* list = new std::vector<Operator>;
     for (int k = 0; k < kDTypeCount; ++k) list->push_back(make_converter(dtype_at(k)));
     return list;
   }();
-  return all[static_cast<size_t>(to)];
+  return all[static_cast<size_t>(row_of(to))];
 }
 
 TensorView as_bits(const TensorView& v) {

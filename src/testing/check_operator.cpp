@@ -40,7 +40,7 @@ struct Outcome {
 
 class OperatorCheck {
  public:
-  OperatorCheck(const detail::Operator& op, const CheckOptions& options) : op_(op), decl_(op.declaration()), options_(options) {}
+  OperatorCheck(const Operator& op, const CheckOptions& options) : op_(op), decl_(op.declaration()), options_(options) {}
 
   CheckReport run() {
     Steps steps("operator " + decl_.name, options_);
@@ -454,7 +454,7 @@ class OperatorCheck {
     check_speed(step, subject, options_);
   }
 
-  const detail::Operator& op_;
+  const Operator& op_;
   const detail::OperatorDecl& decl_;
   const CheckOptions& options_;
   bool first_is_bool_ = false;
@@ -466,7 +466,7 @@ class OperatorCheck {
 
 namespace strider::inline v0::testing {
 
-CheckReport check(const detail::Operator& op, const CheckOptions& options) {
+CheckReport check(const Operator& op, const CheckOptions& options) {
   testing::check_options(options);
   return testing::OperatorCheck(op, options).run();
 }

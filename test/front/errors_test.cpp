@@ -86,7 +86,7 @@ TEST(KernelErrors, ShapesThatDoNotMeet) {
 TEST(KernelErrors, CombineFunctions) {
   int line = __LINE__;
   EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { (void)tl::reduce(tl::arange(0, 4), 0, [](auto a, auto b) { return a < b; }); }),
-                      "reduce: combine returns bool as value 0 for a tile of i32; they must agree: convert with .to()");
+                      "reduce: combine returns bool as value 0 for a tile of i32; they must agree: convert it with .to(st::i32)");
   EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::Ptr<int>) {
                         auto v = tl::arange(0, 4);
                         (void)tl::associative_scan(std::array{v, v}, 0, [](auto a, auto, auto, auto) { return a; });

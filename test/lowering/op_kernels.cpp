@@ -31,7 +31,7 @@ Ops ops_with(uint16_t trait, DType dtype) {
 }
 
 Value apply(Op op, const Value& a, const Value& b) {
-  auto id = static_cast<detail::OpId>(op);
+  auto id = static_cast<detail::OpId>(ir::number_of(op));
   return info(op).least == 1 ? detail::apply(id, a) : detail::apply(id, a, b);
 }
 

@@ -126,7 +126,7 @@ constexpr const char* kTarget = "cpu:x86-64-v3";
 std::string asm_of(const Kernel& k, DType t) {
   return asm_of(front::trace_kernel(k, {{"BLOCK", 1024}}, {.any_dtype = t}), kTarget);
 }
-std::string asm_of_operator(const detail::Operator& op, DType t) {
+std::string asm_of_operator(const Operator& op, DType t) {
   Tensor x = st::zeros({1 << 16}, {t});
   const Argument list[] = {x};
   return asm_of(inspect(op, list, target_named(kTarget)).tile(), kTarget);

@@ -57,7 +57,7 @@ void Writer::set_place(const Span& place) {
 
 void Writer::fail(const Error& error, const Span& place) const {
   std::string text = place.line > 0 ? fmt::format(" ({})", to_string(place)) : "";
-  throw PlacedError(error.kind(), fmt::format("{} {}{}: {}", what_, name_, text, error.what()));
+  throw Error(error.kind(), fmt::format("{} {}{}: {}", what_, name_, text, error.what()), true);
 }
 
 // --- bodies

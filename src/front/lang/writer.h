@@ -19,12 +19,6 @@
 
 namespace strider::front {
 
-/// An error that already names what was written and where.
-class PlacedError : public Error {
- public:
-  using Error::Error;
-};
-
 /// Where the language of operators and that of kernels differ.
 struct Dialect {
   DType (*promote)(DType, DType);         // the common dtype of two values
@@ -119,9 +113,8 @@ decltype(auto) Writer::at(const Span& place, F&& f) {
   set_place(place);
   try {
     return f();
-  } catch (const PlacedError&) {
-    throw;
   } catch (const Error& error) {
+    if (error.is_placed()) throw;
     fail(error, place);
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/trace/body.h"
 
+#include "ir/promote.h"
+
 namespace strider::front {
 
 using detail::Body;
@@ -49,9 +51,9 @@ Builder::Values next_carried(Trace& trace, const Values& values, std::span<const
     const ir::Type found = trace.b.type(result[k]);
     if (found != carried[k])
       user_error(
-          "carried value {} is {} before the loop and {} after an iteration; they must agree: convert with .to(), or start "
-          "from tl::zeros or tl::full",
-          k, to_string(carried[k]), to_string(found));
+          "carried value {} is {} before the loop and {} after an iteration; they must agree: convert it with .to(st::{}), or "
+          "start from tl::zeros or tl::full",
+          k, to_string(carried[k]), to_string(found), ir::constant_of(carried[k].dtype));
   }
   return result;
 }
