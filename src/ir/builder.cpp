@@ -13,7 +13,7 @@
 
 namespace strider::ir {
 
-Builder::Builder(std::string name) {
+Builder::Builder(std::string name, size_t most) : most_(most) {
   function_.name = std::move(name);
   function_.regions_.emplace_back();
 }
@@ -40,6 +40,8 @@ uint8_t Builder::promises(Op op, const Type& type) const {
 }
 
 Value Builder::append(Op op, std::span<const Value> operands, int64_t imm, const Type& type) {
+  if (function_.nodes_.size() >= most_)
+    user_error("the program is too long: it has more than {} operations; write a loop, or several kernels", most_);
   Node node{.op = op, .type = type, .imm = imm};
   node.operand_count = static_cast<uint16_t>(operands.size());
   node.operands = static_cast<uint32_t>(function_.operands_.size());

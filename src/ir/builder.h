@@ -14,9 +14,13 @@
 
 namespace strider::ir {
 
+/// Nodes of a program as a user writes it, and of one that passes have made of it.
+inline constexpr size_t kMostWritten = 1 << 16, kMostNodes = 1 << 22;
+
 class Builder {
  public:
-  explicit Builder(std::string name);
+  /// A user error ends a program that would have more than `most` nodes.
+  explicit Builder(std::string name, size_t most = kMostNodes);
 
   // --- arguments and constants
   Value param(const Type& type, ParamInfo info);
@@ -114,6 +118,10 @@ class Builder {
   /// Switches folding and numbering off, for exact copies (the parser uses it).
   void set_literal(bool literal) { literal_ = literal; }
 
+  /// The functions that calls name, as Function::helpers.
+  void set_helpers(Helpers helpers) { function_.helpers = std::move(helpers); }
+  Value call(int64_t helper, std::span<const Value> operands, const Type& type) { return emit(Op::Call, operands, helper, &type); }
+
   const Function& function() const { return function_; }
   const Type& type(Value v) const { return function_.type(v); }
   Function finish();
@@ -139,6 +147,7 @@ class Builder {
   std::vector<Type> types(std::span<const Value> values) const;
 
   Function function_;
+  size_t most_;
   std::vector<RegionId> open_{0};
   std::vector<std::vector<Key>> scopes_{1};  // keys to forget when a region ends
   std::unordered_map<Key, Value, KeyHash> numbers_;

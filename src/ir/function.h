@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,9 +68,14 @@ struct ParamInfo {
   bool operator==(const ParamInfo&) const = default;
 };
 
+class Function;
+/// Scalar functions of constants, pointwise ops and one yield of one value, which a program calls by number (Op::Call).
+using Helpers = std::vector<std::shared_ptr<const Function>>;
+
 class Function {
  public:
   std::string name;
+  Helpers helpers;
   int threads = 0;            // of a program, in lane form; 0 before
   int64_t scratch_bytes = 0;  // of a program, once scratch is assigned
 

@@ -378,8 +378,8 @@ MEANING(Fma) {
 
 // --- every pointwise op has a meaning
 
-/// Cast has a table of its own, by two dtypes; addresses are the interpreters' affair.
-constexpr bool is_elsewhere(Op op) { return op == Op::Cast || op == Op::PtrAdd; }
+/// Cast has a table of its own, by two dtypes; addresses are the interpreters' affair, calls that of ir/evaluate.h.
+constexpr bool is_elsewhere(Op op) { return op == Op::Cast || op == Op::PtrAdd || op == Op::Call; }
 
 template <Op op>
 concept Meant = requires { Meaning<op>{}; };

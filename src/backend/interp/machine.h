@@ -9,6 +9,7 @@
 
 #include "backend/interp/memory.h"
 #include "backend/interp/values.h"
+#include "ir/evaluate.h"
 
 namespace strider::interp {
 
@@ -64,6 +65,7 @@ struct Machine {
   ProgramMemory memory;
   Context context;
   std::unique_ptr<Lints> lints;  // null: none is on
+  std::vector<ir::Evaluator> helpers;  // of the function
 
  private:
   void set_arguments();

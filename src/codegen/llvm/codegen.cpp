@@ -43,6 +43,7 @@ class Compilation {
     module_.setDataLayout(machine_->createDataLayout());
     emit(lanes, target, spelling);
     optimize(module_, *machine_);
+    if (never_null_) cut_long_blocks(*never_null_);
     check_errors();
   }
 
@@ -73,6 +74,7 @@ class Compilation {
     emitter.converts_half = !spelling.half_feature || machine_.has_feature(*probe, spelling.half_feature);
     emitter.has_ranges = spelling.range_feature && machine_.has_feature(*probe, spelling.range_feature);
     emit_function(emitter);
+    never_null_ = llvm::dyn_cast_or_null<llvm::Argument>(emitter.program.never_null);
     probe->eraseFromParent();
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -87,6 +89,7 @@ class Compilation {
   std::string errors_;
   llvm::LLVMContext context_;
   llvm::Module module_;
+  llvm::Argument* never_null_ = nullptr;  // of the kernel
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ DType dtype_of(const Literal& literal, const Dialect& dialect) {
 }
 
 Writer::Writer(std::string what, std::string name, const Dialect& dialect)
-    : b(name), what_(std::move(what)), name_(std::move(name)), dialect_(dialect) {}
+    : b(name, ir::kMostWritten), what_(std::move(what)), name_(std::move(name)), dialect_(dialect) {}
 
 // --- terms
 
