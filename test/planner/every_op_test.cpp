@@ -21,7 +21,7 @@ using ir::Op;
 
 /// Ops of numbers alone, on a dtype that they take.
 bool is_tried(Op op, DType dtype) {
-  if (!is_pointwise(op) || op == Op::PtrAdd || op == Op::Where || op == Op::Cast || op == Op::Bitcast) return false;
+  if (!is_pointwise(op) || op == Op::PtrAdd || op == Op::Call || op == Op::Where || op == Op::Cast || op == Op::Bitcast) return false;
   try {
     std::vector<ir::Type> operands(static_cast<size_t>(info(op).least), ir::Type::scalar(dtype));
     ir::infer(op, operands, 0, nullptr);
