@@ -114,6 +114,7 @@ class Call {
       const planner::ArgumentTyping& t = typing.arguments[k];
       if (!fits(*inputs_[k], t.rounded))
         user_error("argument {} is {}, which does not fit {}", op_.schema.name_of(k), text_of(*inputs_[k]), name_of(t.rounded));
+      if (t.is_natural) check_natural(*inputs_[k], op_.schema.name_of(k));
       operands_[op_.outputs + k].dtype = t.passed;
       scalars_[op_.outputs + k] = passed_bits(*inputs_[k], t.rounded, t.passed);
     }
@@ -126,6 +127,7 @@ class Call {
       const planner::ArgumentTyping& t = typing.arguments[k];
       if (operand(k).role != Role::Scalar) continue;
       all.push_back({k, op_.schema.name_of(k), inputs_[k]->kind(), t.rounded, t.passed});
+      all.back().is_natural = t.is_natural;
       if (!plan.empty) all.back().slot = planner::slot_of_scalar(plan.key, static_cast<int>(op_.outputs + k));
     }
     return all;

@@ -463,23 +463,4 @@ Plan plan(std::span<const Operand> operands, const Target& target) {
   return p;
 }
 
-Dims output_strides(std::span<const Operand> operands, const Dims& shape) {
-  Plan p;
-  Operand inputs[kMaxOperands];
-  size_t count = 0;
-  for (const Operand& o : operands)
-    if (o.role == Role::Input) inputs[count++] = o;
-  step::broadcast(p, std::span(inputs, count), shape);
-  for (int a = 0; a < shape.rank(); ++a) p.sizes[a] = a;  // so that the axes come out as numbers
-  step::order_axes(p);
-  Dims strides = Dims::filled(shape.rank(), 0);
-  int64_t stride = 1;
-  for (int a = shape.rank() - 1; a >= 0; --a) {
-    int axis = static_cast<int>(p.sizes[a]);
-    strides[axis] = stride;
-    stride *= std::max<int64_t>(shape[axis], 1);
-  }
-  return strides;
-}
-
 }  // namespace strider::planner

@@ -87,9 +87,11 @@ STRIDER_KIT Plan plan(std::span<const Operand> operands, const Target& target);
 
 /// The shape that the inputs broadcast to.
 Dims broadcast_shape(std::span<const Operand> operands);
-/// Dense strides for a new output: axes in the order of the inputs' strides, so that a transposed input gives a transposed
-/// output.
+/// Strides for a new output, PyTorch's preserve_format: inputs of one dense layout give theirs; else axes in the order of the
+/// inputs' strides, so that a transposed input gives a transposed output. Negative strides count by their magnitude.
 Dims output_strides(std::span<const Operand> operands, const Dims& shape);
+/// Those of a copy, PyTorch's empty_like: the tensor's own if they are dense, else as an operator's of this one input.
+Dims kept_strides(const Dims& shape, const Dims& strides);
 
 /// The steps, in order; each needs what the ones before it leave.
 namespace step {

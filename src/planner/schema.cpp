@@ -28,6 +28,9 @@ void check_rules(const std::vector<PromotionRule>& rules, size_t arguments, size
     user_error("there are {} promotion rules, expected one for each of its {} outputs", rules.size(), outputs);
   for (size_t k = 0; k < rules.size(); ++k) {
     if (rules[k].arguments.empty()) user_error("the promotion rule of output {} names no arguments", k);
+    size_t numbers = rules[k].numbers.size(), named = rules[k].arguments.size();
+    if (numbers != 0 && numbers != named)
+      user_error("the promotion rule of output {} names {} arguments and {} rules for numbers", k, named, numbers);
     for (int argument : rules[k].arguments)
       if (argument < 0 || static_cast<size_t>(argument) >= arguments)
         user_error("the promotion rule of output {} names argument {}, of {}", k, argument, arguments);

@@ -271,6 +271,7 @@ std::string elements_text(const TensorView& tensor) {
 }  // namespace
 
 std::string to_string(const TensorView& tensor) {
+  if (!tensor.defined()) return "undefined tensor";
   return detail::out_of_memory_is_an_error([&] {
     std::string device = tensor.device();
     return fmt::format("{} {}{}{}", elements_text(tensor), name_of(tensor.dtype()), to_string(tensor.shape()),

@@ -112,6 +112,8 @@ TEST(PromotionCases, SchemasAreChecked) {
             "operator f: there are 2 promotion rules, expected one for each of its 1 outputs");
   EXPECT_EQ(with({.promotion = {{{0, 2}, Promotion::Default}}}), "operator f: the promotion rule of output 0 names argument 2, of 2");
   EXPECT_EQ(with({.promotion = {{{}, Promotion::Default}}}), "operator f: the promotion rule of output 0 names no arguments");
+  EXPECT_EQ(with({.promotion = {{{0, 1}, Promotion::Default, {NumberRule::Exact}}}}),
+            "operator f: the promotion rule of output 0 names 2 arguments and 1 rules for numbers");
   EXPECT_EQ(with({.names = {"a", "a"}}), "operator f: two arguments are called a");
   EXPECT_EQ(with({.names = {"a", "b", "c"}}), "operator f: 3 arguments are named, the lambda takes 2");
   EXPECT_EQ(with({.names = {"a"}, .defaults = {{"b", 1}}}), "operator f: there is no argument b; the arguments: a");
