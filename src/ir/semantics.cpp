@@ -9,6 +9,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <numbers>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -278,6 +279,9 @@ MEANING(Erfc) { auto operator()(Real auto x) const { return std::erfc(x); } };
 MEANING(Lgamma) { auto operator()(Real auto x) const { return gamma_logarithm(x); } };
 MEANING(Tgamma) { auto operator()(Real auto x) const { return std::tgamma(x); } };
 MEANING(Sigmoid) { template <Real T> T operator()(T x) const { return 1 / (1 + std::exp(-x)); } };
+MEANING(Gelu) {
+  template <Real T> T operator()(T x) const { return static_cast<T>(x * std::erfc(x * -std::numbers::sqrt2_v<long double> / 2) / 2); }
+};
 MEANING(Bitcast) { template <class S> Raw<S> operator()(Raw<S> x) const { return x; } };
 
 MEANING(Add) {

@@ -37,6 +37,7 @@ constexpr Expansion<Value(MathsBuilder&, Value)> kOfOne[] = {
     STRIDER_EXPANSION(Sinh, sinh), STRIDER_EXPANSION(Cosh, cosh), STRIDER_EXPANSION(Tanh, tanh),
     STRIDER_EXPANSION(Asinh, asinh), STRIDER_EXPANSION(Acosh, acosh), STRIDER_EXPANSION(Atanh, atanh),
     STRIDER_EXPANSION(Erf, erf), STRIDER_EXPANSION(Erfc, erfc), STRIDER_EXPANSION(Sigmoid, sigmoid),
+    STRIDER_EXPANSION(Gelu, gelu),
     {Op::Tgamma, nullptr, maths::tgamma<maths::F64>},
     {Op::Lgamma, nullptr, maths::lgamma<maths::F64>},
 };

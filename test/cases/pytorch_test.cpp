@@ -113,5 +113,12 @@ TEST(PyTorchCases, ResultsHaveTheLayoutOfTheirInputs) {
   EXPECT_EQ(strides_of_exp({31, 7, 5}, {1, 0, 38}), (Dims{1, 31, 217}));
 }
 
+TEST(PyTorchCases, GeluIsExactInItsTail) {
+  EXPECT_EQ(text(ops::gelu(tensor<float>({-0.0f, 0, -20, -kInf, kInf, kNaN}))), "-0 0 -0 nan inf nan");
+  std::vector<double> tail = ops::gelu(tensor<float>({-12.5f, -13})).to_doubles();
+  EXPECT_NEAR(tail[0], -4.665705373597142e-35, 4 * 0x1p-138);  // 4 units in the last place
+  EXPECT_NEAR(tail[1], -7.952313719414844e-38, 4 * 0x1p-147);
+}
+
 }  // namespace
 }  // namespace strider::cases
