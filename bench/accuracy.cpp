@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How exact the elementary functions are: each one that ops.def marks Approx, compiled as an operator on the CPU, against
-// the C library in double (f32 and narrower) or MPFR (f64).
+// How exact the library is: each operator of operators.def that gives a float from one or two, on the CPU, against the C
+// library in double (f32 and narrower) or MPFR (f64).
 //
 //   build/bench/accuracy [--function NAME]... [--dtype f32]... [--stride N] [--samples N] [--markdown FILE]
 //
@@ -12,15 +12,18 @@
 #include <fmt/ranges.h>
 #include <mpfr.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <fstream>
 #include <mutex>
+#include <numbers>
 
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "ir/op.h"
 #include "ir/semantics.h"
+#include "ops/builtins.h"
 #include "testing/runner.h"
 #include "testing/table.h"
 
@@ -29,15 +32,14 @@
 namespace strider::accuracy {
 namespace {
 
-using ir::Op;
-
 // --- references
 
 using Plain = double (*)(const double*);
 using Exact = void (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr);
 
 struct Reference {
-  Op op;
+  std::string_view name;  // in operators.def
+  int operands;
   double bound;  // f32 and f64; 16-bit floats have kNarrowBound
   Plain plain;
   Exact exact;
@@ -75,47 +77,175 @@ void exact_lgamma(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr) {
   mpfr_lgamma(result, &sign, x, MPFR_RNDN);
 }
 
+double plain_silu(const double* x) { return x[0] / (1 + std::exp(-x[0])); }
+double plain_gelu(const double* x) {
+  return static_cast<double>(x[0] * std::erfc(x[0] * -std::numbers::sqrt2_v<long double> / 2) / 2);
+}
+constexpr double kTanhScale = 1.5957691216057307118, kTanhCube = 0.044715;  // of gelu_tanh
+double plain_gelu_tanh(const double* x) { return x[0] / (1 + std::exp(-kTanhScale * (x[0] + kTanhCube * x[0] * x[0] * x[0]))); }
+double plain_ldexp(const double* x) {
+  if (!std::isfinite(x[1])) return x[0] * std::exp2(x[1]);
+  double whole = std::trunc(x[1]);
+  return std::ldexp(x[0] * std::exp2(x[1] - whole), static_cast<int>(std::clamp(whole, -5000.0, 5000.0)));
+}
+double plain_square(const double* x) { return x[0] * x[0]; }
+double plain_reciprocal(const double* x) { return 1 / x[0]; }
+double plain_add(const double* x) { return x[0] + x[1]; }
+double plain_sub(const double* x) { return x[0] - x[1]; }
+double plain_mul(const double* x) { return x[0] * x[1]; }
+double plain_div(const double* x) { return x[0] / x[1]; }
+double plain_neg(const double* x) { return -x[0]; }
+double plain_sign(const double* x) { return (x[0] > 0) - (x[0] < 0); }
+double plain_relu(const double* x) { return x[0] < 0 ? 0 : x[0]; }
+bool has_other_sign(double rest, double divisor) { return rest != 0 && (rest < 0) != (divisor < 0); }
+double plain_remainder(const double* x) {
+  double rest = std::fmod(x[0], x[1]);
+  return has_other_sign(rest, x[1]) ? rest + x[1] : rest;
+}
+/// As Python has it: inf // 1 is NaN, 1 // 0 is inf, -1 // inf is -1.
+double plain_floor_div(const double* x) {
+  double quotient = x[0] / x[1];
+  if (x[1] == 0) return quotient;
+  if (std::isinf(x[0])) return NAN;
+  return std::isinf(x[1]) ? (has_other_sign(x[0], x[1]) ? -1 : quotient) : std::floor(quotient);
+}
+/// -0 lies below 0.
+template <bool least, bool carries_nan>
+double plain_extreme(const double* x) {
+  if (std::isnan(x[0]) || std::isnan(x[1])) return carries_nan ? NAN : std::isnan(x[0]) ? x[1] : x[0];
+  bool first = x[0] == x[1] ? std::signbit(x[0]) : x[0] < x[1];
+  return first == least ? x[0] : x[1];
+}
+
+/// What is exact in double.
+template <Plain f>
+void in_double(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr y) {
+  double args[] = {mpfr_get_d(x, MPFR_RNDN), mpfr_get_d(y, MPFR_RNDN)};
+  mpfr_set_d(result, f(args), MPFR_RNDN);
+}
+void exact_silu(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr y) {
+  exact_sigmoid(result, x, y);
+  mpfr_mul(result, result, x, MPFR_RNDN);
+}
+void exact_gelu(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr) {
+  mpfr_set_d(result, 0.5, MPFR_RNDN);
+  mpfr_sqrt(result, result, MPFR_RNDN);
+  mpfr_mul(result, result, x, MPFR_RNDN);
+  mpfr_neg(result, result, MPFR_RNDN);
+  mpfr_erfc(result, result, MPFR_RNDN);
+  mpfr_mul(result, result, x, MPFR_RNDN);
+  mpfr_div_ui(result, result, 2, MPFR_RNDN);
+}
+void exact_gelu_tanh(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr) {
+  mpfr_sqr(result, x, MPFR_RNDN);
+  mpfr_mul_d(result, result, kTanhCube, MPFR_RNDN);
+  mpfr_add_ui(result, result, 1, MPFR_RNDN);
+  mpfr_mul(result, result, x, MPFR_RNDN);
+  mpfr_mul_d(result, result, -kTanhScale, MPFR_RNDN);
+  mpfr_exp(result, result, MPFR_RNDN);
+  mpfr_add_ui(result, result, 1, MPFR_RNDN);
+  mpfr_div(result, x, result, MPFR_RNDN);
+}
+void exact_ldexp(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr y) {
+  double power = mpfr_get_d(y, MPFR_RNDN);
+  mpfr_set_d(result, std::isfinite(power) ? std::clamp(power, -5000.0, 5000.0) : power, MPFR_RNDN);
+  mpfr_exp2(result, result, MPFR_RNDN);
+  mpfr_mul(result, result, x, MPFR_RNDN);
+}
+void exact_reciprocal(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr) { mpfr_ui_div(result, 1, x, MPFR_RNDN); }
+void exact_floor_div(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr y) {
+  if (!mpfr_number_p(x) || !mpfr_regular_p(y)) return in_double<plain_floor_div>(result, x, y);
+  mpfr_div(result, x, y, MPFR_RNDN);
+  mpfr_floor(result, result);
+}
+void exact_remainder(mpfr_ptr result, mpfr_srcptr x, mpfr_srcptr y) {
+  mpfr_fmod(result, x, y, MPFR_RNDN);
+  if (mpfr_regular_p(result) && (mpfr_sgn(result) < 0) != (mpfr_sgn(y) < 0)) mpfr_add(result, result, y, MPFR_RNDN);
+}
+
+constexpr double kRounded = 0.501;       // correctly, but for what the reference in double lacks
+constexpr double kAsMeasured = HUGE_VAL;  // no promise: docs/accuracy.md says why
+
 constexpr Reference kReferences[] = {
-    {Op::Rsqrt, 2, plain_rsqrt, exact_rsqrt},
-    {Op::Cbrt, 2, plain<std::cbrt>, exact<mpfr_cbrt>},
-    {Op::Exp, 2, plain<std::exp>, exact<mpfr_exp>},
-    {Op::Exp2, 2, plain<std::exp2>, exact<mpfr_exp2>},
-    {Op::Expm1, 2, plain<std::expm1>, exact<mpfr_expm1>},
-    {Op::Log, 2, plain<std::log>, exact<mpfr_log>},
-    {Op::Log2, 2, plain<std::log2>, exact<mpfr_log2>},
-    {Op::Log10, 2, plain<std::log10>, exact<mpfr_log10>},
-    {Op::Log1p, 2, plain<std::log1p>, exact<mpfr_log1p>},
-    {Op::Sin, 2, plain<std::sin>, exact<mpfr_sin>},
-    {Op::Cos, 2, plain<std::cos>, exact<mpfr_cos>},
-    {Op::Tan, 2, plain<std::tan>, exact<mpfr_tan>},
-    {Op::Asin, 2, plain<std::asin>, exact<mpfr_asin>},
-    {Op::Acos, 2, plain<std::acos>, exact<mpfr_acos>},
-    {Op::Atan, 2, plain<std::atan>, exact<mpfr_atan>},
-    {Op::Sinh, 2, plain<std::sinh>, exact<mpfr_sinh>},
-    {Op::Cosh, 2, plain<std::cosh>, exact<mpfr_cosh>},
-    {Op::Tanh, 2, plain<std::tanh>, exact<mpfr_tanh>},
-    {Op::Asinh, 2, plain<std::asinh>, exact<mpfr_asinh>},
-    {Op::Acosh, 2, plain<std::acosh>, exact<mpfr_acosh>},
-    {Op::Atanh, 2, plain<std::atanh>, exact<mpfr_atanh>},
-    {Op::Erf, 4, plain<std::erf>, exact<mpfr_erf>},
-    {Op::Erfc, 2, plain<std::erfc>, exact<mpfr_erfc>},
-    {Op::Lgamma, 4, plain_lgamma, exact_lgamma, 0x1p-56},
-    {Op::Tgamma, 4, plain<std::tgamma>, exact<mpfr_gamma>},
-    {Op::Sigmoid, 2, plain_sigmoid, exact_sigmoid},
-    {Op::Atan2, 2, plain2<std::atan2>, exact2<mpfr_atan2>},
-    {Op::Hypot, 2, plain2<std::hypot>, exact2<mpfr_hypot>},
-    {Op::Pow, 4, plain2<std::pow>, exact2<mpfr_pow>},
+    {"rsqrt", 1, 2, plain_rsqrt, exact_rsqrt},
+    {"cbrt", 1, 2, plain<std::cbrt>, exact<mpfr_cbrt>},
+    {"exp", 1, 2, plain<std::exp>, exact<mpfr_exp>},
+    {"exp2", 1, 2, plain<std::exp2>, exact<mpfr_exp2>},
+    {"expm1", 1, 2, plain<std::expm1>, exact<mpfr_expm1>},
+    {"log", 1, 2, plain<std::log>, exact<mpfr_log>},
+    {"log2", 1, 2, plain<std::log2>, exact<mpfr_log2>},
+    {"log10", 1, 2, plain<std::log10>, exact<mpfr_log10>},
+    {"log1p", 1, 2, plain<std::log1p>, exact<mpfr_log1p>},
+    {"sin", 1, 2, plain<std::sin>, exact<mpfr_sin>},
+    {"cos", 1, 2, plain<std::cos>, exact<mpfr_cos>},
+    {"tan", 1, 2, plain<std::tan>, exact<mpfr_tan>},
+    {"asin", 1, 2, plain<std::asin>, exact<mpfr_asin>},
+    {"acos", 1, 2, plain<std::acos>, exact<mpfr_acos>},
+    {"atan", 1, 2, plain<std::atan>, exact<mpfr_atan>},
+    {"sinh", 1, 2, plain<std::sinh>, exact<mpfr_sinh>},
+    {"cosh", 1, 2, plain<std::cosh>, exact<mpfr_cosh>},
+    {"tanh", 1, 2, plain<std::tanh>, exact<mpfr_tanh>},
+    {"asinh", 1, 2, plain<std::asinh>, exact<mpfr_asinh>},
+    {"acosh", 1, 2, plain<std::acosh>, exact<mpfr_acosh>},
+    {"atanh", 1, 2, plain<std::atanh>, exact<mpfr_atanh>},
+    {"erf", 1, 4, plain<std::erf>, exact<mpfr_erf>},
+    {"erfc", 1, 2, plain<std::erfc>, exact<mpfr_erfc>},
+    {"lgamma", 1, 4, plain_lgamma, exact_lgamma, 0x1p-56},
+    {"tgamma", 1, 4, plain<std::tgamma>, exact<mpfr_gamma>},
+    {"sigmoid", 1, 2, plain_sigmoid, exact_sigmoid},
+    {"silu", 1, kAsMeasured, plain_silu, exact_silu},
+    {"gelu", 1, 4, plain_gelu, exact_gelu},
+    {"gelu_tanh", 1, kAsMeasured, plain_gelu_tanh, exact_gelu_tanh},
+    {"atan2", 2, 2, plain2<std::atan2>, exact2<mpfr_atan2>},
+    {"hypot", 2, 2, plain2<std::hypot>, exact2<mpfr_hypot>},
+    {"pow", 2, 4, plain2<std::pow>, exact2<mpfr_pow>},
+    {"ldexp", 2, 2, plain_ldexp, exact_ldexp},
+
+    {"sqrt", 1, kRounded, plain<std::sqrt>, exact<mpfr_sqrt>},
+    {"square", 1, kRounded, plain_square, exact<mpfr_sqr>},
+    {"reciprocal", 1, kRounded, plain_reciprocal, exact_reciprocal},
+    {"add", 2, kRounded, plain_add, exact2<mpfr_add>},
+    {"sub", 2, kRounded, plain_sub, exact2<mpfr_sub>},
+    {"mul", 2, kRounded, plain_mul, exact2<mpfr_mul>},
+    {"div", 2, kRounded, plain_div, exact2<mpfr_div>},
+    {"floor_div", 2, kRounded, plain_floor_div, exact_floor_div},
+    {"remainder", 2, kRounded, plain_remainder, exact_remainder},
+    {"fmod", 2, 0, plain2<std::fmod>, exact2<mpfr_fmod>},
+    {"neg", 1, 0, plain_neg, exact<mpfr_neg>},
+    {"abs", 1, 0, plain<std::fabs>, exact<mpfr_abs>},
+    {"sign", 1, 0, plain_sign, in_double<plain_sign>},
+    {"relu", 1, 0, plain_relu, in_double<plain_relu>},
+    {"floor", 1, 0, plain<std::floor>, in_double<plain<std::floor>>},
+    {"ceil", 1, 0, plain<std::ceil>, in_double<plain<std::ceil>>},
+    {"trunc", 1, 0, plain<std::trunc>, in_double<plain<std::trunc>>},
+    {"round", 1, 0, plain<std::nearbyint>, in_double<plain<std::nearbyint>>},
+    {"copysign", 2, 0, plain2<std::copysign>, in_double<plain2<std::copysign>>},
+    {"minimum", 2, 0, plain_extreme<true, true>, in_double<plain_extreme<true, true>>},
+    {"maximum", 2, 0, plain_extreme<false, true>, in_double<plain_extreme<false, true>>},
+    {"fmin", 2, 0, plain_extreme<true, false>, in_double<plain_extreme<true, false>>},
+    {"fmax", 2, 0, plain_extreme<false, false>, in_double<plain_extreme<false, false>>},
 };
 
-constexpr bool all_referenced() {
-  for (int k = 0; k < ir::kOpCount; ++k) {
-    bool found = !has(ir::op_at(k), ir::Approx);
-    for (const Reference& r : kReferences) found = found || r.op == ir::op_at(k);
-    if (!found) return false;
-  }
-  return true;
+/// What has no distance: three operands, truth values, bits, integers, and results that depend on the dtype's own neighbours.
+constexpr std::string_view kOthers[] = {
+    "add_scaled", "clamp", "lerp", "where", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "signbit", "logical_and",
+    "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift",
+    "bitwise_right_shift", "trunc_div", "nextafter", "copy", "fill"};
+
+constexpr bool is_listed(std::string_view name) {
+  for (const Reference& r : kReferences)
+    if (r.name == name) return true;
+  for (std::string_view other : kOthers)
+    if (other == name) return true;
+  return false;
 }
-static_assert(all_referenced(), "an Approx op of ops.def has no reference in accuracy.cpp");
+
+constexpr std::string_view kOperators[] = {
+#define STRIDER_OPERATOR(id, ...) #id,
+#include <strider/operators.def>
+};
+static_assert(std::all_of(std::begin(kOperators), std::end(kOperators), is_listed),
+              "an operator of operators.def has no reference in accuracy.cpp");
 
 // --- formats and errors
 
@@ -243,24 +373,15 @@ struct Worst {
   }
 };
 
-detail::Operator make_operator(Op op) {
-  int operands = info(op).least;
-  auto id = static_cast<detail::OpId>(op);
-  auto body = [=](std::span<const Value> x) {
-    return detail::Values{operands == 1 ? detail::apply(id, x[0]) : detail::apply(id, x[0], x[1])};
-  };
-  return detail::Operator({std::string(name_of(op)), {}, static_cast<size_t>(operands), 1, body});
-}
-
 class Measurement {
  public:
   Measurement(const Reference& r, const Format& f, const Sweep& sweep) : reference_(r), format_(f), sweep_(sweep) {}
 
   Worst run(testing::Progress& progress) {
-    detail::Operator op = make_operator(reference_.op);
+    const Operator& op = *ops::builtin_named(reference_.name).op;
     uint64_t most = format_.dtype == DType::F64 ? uint64_t{1} << 16 : uint64_t{1} << 20;
     for (uint64_t first = 0; first < sweep_.count; first += most) {
-      progress.show(fmt::format("{} {} {:.0f} %", name_of(reference_.op), name_of(format_.dtype),
+      progress.show(fmt::format("{} {} {:.0f} %", reference_.name, name_of(format_.dtype),
                                 100 * static_cast<double>(first) / static_cast<double>(sweep_.count)));
       run_block(op, first, static_cast<int64_t>(std::min(most, sweep_.count - first)));
     }
@@ -270,10 +391,10 @@ class Measurement {
  private:
   static constexpr int64_t kGrain = 4096;
 
-  void run_block(const detail::Operator& op, uint64_t first, int64_t count) {
+  void run_block(const Operator& op, uint64_t first, int64_t count) {
     std::vector<Tensor> inputs;
     std::vector<Argument> arguments;
-    for (int k = 0; k < info(reference_.op).least; ++k) inputs.push_back(empty({count}, {.dtype = format_.dtype}));
+    for (int k = 0; k < reference_.operands; ++k) inputs.push_back(empty({count}, {.dtype = format_.dtype}));
     parallel_for(count, kGrain, [&](int64_t begin, int64_t end, int) {
       for (size_t k = 0; k < inputs.size(); ++k)
         for (int64_t i = begin; i < end; ++i) put(inputs[k], i, input(first + static_cast<uint64_t>(i), k));
@@ -323,11 +444,14 @@ struct Result {
   Sweep sweep;
   Worst worst;
 
-  double bound() const { return size_of(format->dtype) == 2 ? kNarrowBound : reference->bound; }
+  double bound() const {
+    bool is_narrow = size_of(format->dtype) == 2 && reference->bound > 0 && reference->bound < kAsMeasured;
+    return is_narrow ? kNarrowBound : reference->bound;
+  }
   bool is_within() const { return worst.error <= bound(); }
   std::string place() const {
     std::string text = fmt::format("{:.9g}", worst.args[0]);
-    return info(reference->op).least == 1 ? text : fmt::format("{}, {:.9g}", text, worst.args[1]);
+    return reference->operands == 1 ? text : fmt::format("{}, {:.9g}", text, worst.args[1]);
   }
 };
 
@@ -335,7 +459,7 @@ std::string text_of(const std::vector<Result>& results) {
   testing::Table table("lrrrrl");
   table.add({"function", "dtype", "inputs", "worst ULP", "bound", "at"});
   for (const Result& r : results)
-    table.add({std::string(name_of(r.reference->op)), std::string(name_of(r.format->dtype)), fmt::format("{}", r.sweep.count),
+    table.add({std::string(r.reference->name), std::string(name_of(r.format->dtype)), fmt::format("{}", r.sweep.count),
                fmt::format("{:.3f}", r.worst.error), fmt::format("{:g}", r.bound()), r.place()});
   return table.text();
 }
@@ -354,7 +478,7 @@ std::string markdown_of(const std::vector<Result>& results) {
         if (r.reference == &reference && r.format == &f) cell = fmt::format(" {:.3f} | {} |", r.worst.error, r.place());
       row += cell;
     }
-    if (row.find_first_not_of(" |") != std::string::npos) text += fmt::format("\n| `{}` |{}", name_of(reference.op), row);
+    if (row.find_first_not_of(" |") != std::string::npos) text += fmt::format("\n| `{}` |{}", reference.name, row);
   }
   return text + "\n";
 }
@@ -386,12 +510,12 @@ bool run(const Options& options) {
   std::vector<Result> results;
   for (const Reference& r : kReferences)
     for (const Format& f : kFormats) {
-      if (!is_chosen(options.functions, name_of(r.op)) || !is_chosen(options.dtypes, name_of(f.dtype))) continue;
-      Sweep sweep = sweep_of(f, info(r.op).least, options.stride, options.samples);
+      if (!is_chosen(options.functions, r.name) || !is_chosen(options.dtypes, name_of(f.dtype))) continue;
+      Sweep sweep = sweep_of(f, r.operands, options.stride, options.samples);
       results.push_back({&r, &f, sweep, Measurement(r, f, sweep).run(progress)});
     }
   progress.clear();
-  if (results.empty()) user_error("no function of that name in that dtype; functions are the Approx rows of ops.def");
+  if (results.empty()) user_error("no function of that name in that dtype; functions are operators of the library");
   fmt::print("{}", text_of(results));
   if (!options.markdown.empty()) write_markdown(options.markdown, results);
   return std::all_of(results.begin(), results.end(), [](const Result& r) { return r.is_within(); });
@@ -401,9 +525,9 @@ bool run(const Options& options) {
 }  // namespace strider::accuracy
 
 int main(int argc, char** argv) {
-  CLI::App app{"The worst errors of Strider's elementary functions on the CPU", "accuracy"};
+  CLI::App app{"The worst errors of Strider's operators on the CPU", "accuracy"};
   strider::accuracy::Options options;
-  app.add_option("--function", options.functions, "a function, by its name in ops.def; all if left out");
+  app.add_option("--function", options.functions, "an operator, by its name in operators.def; all if left out");
   app.add_option("--dtype", options.dtypes, "f32, f64, f16 or bf16; all if left out");
   app.add_option("--stride", options.stride, "tries every N-th f32")->check(CLI::PositiveNumber);
   app.add_option("--samples", options.samples, "tries so many inputs where not all are")->check(CLI::PositiveNumber);

@@ -9,7 +9,7 @@ find_library(MPFR_LIBRARY mpfr REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)
 
 set(STRIDER_TEST_FOLDERS "" CACHE STRING "Folders of test/ to build, for a quick build while working on one; empty: all")
-set(separate compile_fail fuzz package)
+set(separate c compile_fail fuzz package programs)
 strider_sources(test_sources test "*.cpp")
 strider_split(test_sources separate_sources test ${separate})
 if(STRIDER_TEST_FOLDERS)
@@ -29,6 +29,16 @@ target_include_directories(strider_tests PRIVATE ${PROJECT_SOURCE_DIR}/test)
 configure_file(test/support/paths.cpp.in ${PROJECT_BINARY_DIR}/test_paths.cpp @ONLY)
 target_sources(strider_tests PRIVATE ${PROJECT_BINARY_DIR}/test_paths.cpp)
 set_source_files_properties(${PROJECT_BINARY_DIR}/test_paths.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+# Programs that tests run: they see what users see.
+strider_sources(program_sources test/programs "*.cpp")
+foreach(source IN LISTS program_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(test_program_${name} ${source})
+  target_link_libraries(test_program_${name} PRIVATE strider::strider strider_flags Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(test_program_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test_programs)
+  add_dependencies(strider_tests test_program_${name})
+endforeach()
 
 # Most of the time that a test takes to compile goes into these.
 target_precompile_headers(strider_tests PRIVATE
@@ -71,6 +81,13 @@ foreach(folder IN LISTS test_folders)
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part}")
   endforeach()
 endforeach()
+
+# strider/c.h, by a program in plain C.
+add_executable(strider_c_test ${PROJECT_SOURCE_DIR}/test/c/c_test.c)
+target_link_libraries(strider_c_test PRIVATE strider::strider)
+set_target_properties(strider_c_test PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+target_compile_options(strider_c_test PRIVATE -Wall -Wextra -Werror -pedantic)
+add_test(NAME c COMMAND strider_c_test)
 
 if(TARGET strider_tool)
   add_test(NAME demo COMMAND strider_tool demo)

@@ -13,13 +13,13 @@ constexpr Aim times_peer(double v) { return {Aim::TimesPeer, v}; }
 
 template <class F>
 constexpr OperatorOf of(const ops::LibraryOperator<F>&) {
-  return []() -> const detail::Operator& { return ops::LibraryOperator<F>::get().untyped(); };
+  return []() -> const Operator& { return ops::LibraryOperator<F>::get().untyped(); };
 }
 
 // An operator that a user would write; it lives as long as the process.
 template <class Make>
 constexpr OperatorOf own(Make) {
-  return []() -> const detail::Operator& {
+  return []() -> const Operator& {
     static const auto& op = *new auto(Make()());
     return op.untyped();
   };

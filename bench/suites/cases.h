@@ -16,7 +16,7 @@
 
 namespace strider::bench {
 
-using OperatorOf = const detail::Operator& (*)();
+using OperatorOf = const Operator& (*)();
 
 struct Case {
   std::string_view name;

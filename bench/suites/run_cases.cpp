@@ -93,7 +93,7 @@ class Bound {
     return {role, t.dtype(), t.data(), &t.shape(), &t.strides()};
   }
 
-  const detail::Operator* op_;
+  const Operator* op_;
   std::vector<TensorView> views_;  // operands, then the result
   std::vector<Argument> arguments_;
 };

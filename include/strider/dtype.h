@@ -2,6 +2,7 @@
 // Element types: the enum, its facts, and the map from C++ types.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -12,7 +13,7 @@ namespace strider {
 inline namespace v0 {
 
 enum class DType : uint8_t {
-#define STRIDER_DTYPE(id, text, bytes, kind) id,
+#define STRIDER_DTYPE(number, id, text, bytes, kind) id = number,
 #include <strider/dtypes.def>
 };
 
@@ -25,23 +26,38 @@ enum class DTypeKind : uint8_t { Bool, Signed, Unsigned, Float };
 
 namespace detail {
 struct DTypeInfo {
+  DType dtype;
   std::string_view text;
   uint8_t bytes;
   DTypeKind kind;
 };
 inline constexpr DTypeInfo kDTypes[] = {
-#define STRIDER_DTYPE(id, text, bytes, kind) {text, bytes, DTypeKind::kind},
+#define STRIDER_DTYPE(number, id, text, bytes, kind) {DType::id, text, bytes, DTypeKind::kind},
 #include <strider/dtypes.def>
 };
 }  // namespace detail
 
 inline constexpr int kDTypeCount = static_cast<int>(sizeof(detail::kDTypes) / sizeof(detail::kDTypes[0]));
 
-constexpr DType dtype_at(int index) { return static_cast<DType>(index); }
-constexpr std::string_view name_of(DType t) { return detail::kDTypes[static_cast<int>(t)].text; }
-constexpr int size_of(DType t) { return detail::kDTypes[static_cast<int>(t)].bytes; }
+namespace detail {
+inline constexpr size_t kMaxDTypes = 64;
+/// The row of each number; that of numbers that mean nothing is the first.
+inline constexpr auto kDTypeRows = [] {
+  std::array<uint8_t, kMaxDTypes> rows{};
+  for (int row = 0; row < kDTypeCount; ++row) rows[static_cast<size_t>(kDTypes[row].dtype)] = static_cast<uint8_t>(row);
+  return rows;
+}();
+}  // namespace detail
+
+/// Dtypes by their rows in dtypes.def, whose order says nothing about their numbers.
+constexpr DType dtype_at(int row) { return detail::kDTypes[row].dtype; }
+constexpr int row_of(DType t) { return detail::kDTypeRows[static_cast<size_t>(t) % detail::kMaxDTypes]; }
+/// False for numbers that mean no dtype.
+constexpr bool is_known(DType t) { return dtype_at(row_of(t)) == t; }
+constexpr std::string_view name_of(DType t) { return detail::kDTypes[row_of(t)].text; }
+constexpr int size_of(DType t) { return detail::kDTypes[row_of(t)].bytes; }
 constexpr int bits_of(DType t) { return t == DType::Bool ? 1 : 8 * size_of(t); }
-constexpr DTypeKind kind_of(DType t) { return detail::kDTypes[static_cast<int>(t)].kind; }
+constexpr DTypeKind kind_of(DType t) { return detail::kDTypes[row_of(t)].kind; }
 constexpr bool is_float(DType t) { return kind_of(t) == DTypeKind::Float; }
 constexpr bool is_signed_int(DType t) { return kind_of(t) == DTypeKind::Signed; }
 constexpr bool is_unsigned_int(DType t) { return kind_of(t) == DTypeKind::Unsigned; }

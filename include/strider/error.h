@@ -21,11 +21,15 @@ enum class ErrorKind : uint8_t {
 /// Thrown by every public function. what() is a lowercase phrase that names the thing, what was found and what was expected.
 class STRIDER_API Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& message, bool placed = false)
+      : std::runtime_error(message), kind_(kind), is_placed_(placed) {}
   ErrorKind kind() const noexcept { return kind_; }
+  /// Whether the text says already which kernel or operator it is about.
+  bool is_placed() const noexcept { return is_placed_; }
 
  private:
   ErrorKind kind_;
+  bool is_placed_;
 };
 
 }  // namespace v0

@@ -66,6 +66,7 @@ struct Interpretation {
   /// is stored to, shapes broadcast.
   bool elementwise = false;
   int64_t most = 16;  // faults that are told
+  int64_t most_steps = 100'000'000;  // statements that one program may run: then it is an Error that names its loops; 0: no limit
 
   bool has_lints() const { return masked_lanes || overflow || elementwise; }
 };

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,11 +24,17 @@
 #include <strider/callable.h>
 #include <strider/interpret.h>
 #include <strider/prepared.h>
+#include <strider/stage.h>
 #include <strider/stream.h>
 #include <strider/taps.h>
 #include <strider/tile.h>
 
 namespace strider {
+
+namespace ir {
+class Function;  // of the implementation
+}
+
 inline namespace v0 {
 
 namespace detail {
@@ -41,12 +48,16 @@ struct ParamDecl {
   std::string name = {};     // empty: not named
 };
 
-/// A kernel as declared: its parameters, and its body as a function of values.
+/// A kernel as declared: its parameters, and its body as a function of values, or instead its whole program.
 struct KernelDecl {
   std::string name;
   std::vector<ParamDecl> params;
   std::function<void(std::span<const Value>)> body;
+  std::shared_ptr<const ir::Function> program = nullptr;
 };
+
+/// Gives the parameters the names that are not empty; a user error if some have none that are no constants at the end.
+STRIDER_API void name_params(KernelDecl& kernel, const std::vector<std::string>& names);
 
 template <class T>
 struct Param {
@@ -122,20 +133,25 @@ class LaunchConstants {
 /// One to three numbers of programs, or a function of the constants that gives them.
 class LaunchGrid {
  public:
-  LaunchGrid(std::integral auto x) : size_{static_cast<int64_t>(x)} {}
-  LaunchGrid(std::initializer_list<int64_t> size) : size_(size) {}
-  LaunchGrid(const Dims& size) : size_(size) {}
+  using Place = std::source_location;
+  LaunchGrid(std::integral auto x, Place where = Place::current()) : size_{static_cast<int64_t>(x)}, where_(where) {}
+  LaunchGrid(std::initializer_list<int64_t> size, Place where = Place::current()) : size_(size), where_(where) {}
+  LaunchGrid(const Dims& size, Place where = Place::current()) : size_(size), where_(where) {}
   template <std::invocable<const LaunchConstants&> F>
-  LaunchGrid(const F& f) : function_([f](const LaunchConstants& c) { return LaunchGrid(f(c)).size_; }) {}
+  LaunchGrid(const F& f, Place where = Place::current())
+      : function_([f](const LaunchConstants& c) { return LaunchGrid(f(c)).size_; }), where_(where) {}
+  /// Where the launch is written, for errors.
+  const Place& where() const { return where_; }
   Dims resolve(const LaunchConstants& constants) const { return function_ ? function_(constants) : size_; }
 
  private:
   Dims size_;
   std::function<Dims(const LaunchConstants&)> function_;
+  Place where_;
 };
 
 struct KernelOptions {
-  std::vector<std::string> names = {};  // of the parameters, in order; shorter lists and empty names are fine
+  std::vector<std::string> names = {};  // of the parameters, in order; empty names are fine, and constants at the end need none
 };
 
 class Kernel {
@@ -156,7 +172,9 @@ class Kernel {
   STRIDER_API PreparedCall prepare(const LaunchGrid& grid, std::span<const Argument> arguments) const;
 
   /// The tile program that these arguments run: `k.source({x, out, n, {{"BLOCK", 1024}}})`.
-  STRIDER_API std::string source(std::initializer_list<Argument> arguments) const;
+  std::string source(std::initializer_list<Argument> arguments) const { return show("tile", arguments); }
+  /// The text of a stage of that program: `k.show({"ptx", "cuda:sm_90"}, {x, out, n, {{"BLOCK", 1024}}})`.
+  STRIDER_API std::string show(const Stage& stage, std::initializer_list<Argument> arguments) const;
   STRIDER_API const detail::KernelDecl& declaration() const;
 
  private:
@@ -243,15 +261,20 @@ class Kernel::Launcher {
 
 inline Kernel::Launcher Kernel::operator[](LaunchGrid grid) const { return {*this, std::move(grid)}; }
 
-/// A kernel from a C++ function or lambda whose parameters say what it takes. A user error if it is a null pointer.
+/// A kernel from text of the IR (docs/ir.md) in tile form, as `show("tile", ...)` prints it. Its parameters are pointers and
+/// numbers; what the text says of their alignment and overlap does not count: that is read from the arguments of each launch. User
+/// errors: text that is none, with line and column; a function in another form.
+STRIDER_API Kernel kernel_from_ir(std::string_view text);
+
+/// A kernel from a C++ function or lambda whose parameters say what it takes. User errors: it is a null pointer, two parameters
+/// have one name, names are given for some parameters only.
 template <class F>
 Kernel kernel(std::string_view name, F f, const KernelOptions& options = {}) {
   return detail::out_of_memory_is_an_error([&] {
     auto signature = detail::signature<F>();
     detail::KernelDecl decl{std::string(name), signature.declare(), {}};
     if (detail::has_body(f)) decl.body = [f, signature](std::span<const Value> values) { signature.call(f, values); };
-    for (size_t k = 0; k < decl.params.size() && k < options.names.size(); ++k)
-      if (!options.names[k].empty()) decl.params[k].name = options.names[k];
+    detail::name_params(decl, options.names);
     return Kernel(std::move(decl));
   });
 }

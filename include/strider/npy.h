@@ -20,7 +20,8 @@ inline namespace v0 {
 STRIDER_API Tensor load_npy(const std::string& path);
 
 /// Writes a tensor of any device and strides, version 1.0, little-endian; a column-major tensor in Fortran order. The file is
-/// complete or not there: it is written beside `path` under another name, and then renamed over it; symbolic links are followed.
+/// complete, and on the disk, or not there, and nothing else is left: it is written beside `path` and then takes its place; symbolic
+/// links are followed. A file that was there before leaves its mode to the new one, and its owner where this user may give files away.
 /// User errors that name the file: it cannot be written, or `path` is something other than a regular file.
 STRIDER_API void save_npy(const std::string& path, const TensorView& tensor);
 

@@ -29,15 +29,35 @@ struct LibraryOperator {
   PreparedCall prepare(const A&... arguments) const {
     return get().prepare(arguments...);
   }
+  template <class... A>
+  std::string source(const A&... arguments) const {
+    return get().source(arguments...);
+  }
+  template <class... A>
+  std::string show(const Stage& stage, const A&... arguments) const {
+    return get().show(stage, arguments...);
+  }
   auto interpreted(const Interpretation& how = {}) const { return get().interpreted(how); }
+  const std::string& name() const { return get().name(); }
+  operator const Operator&() const { return get().untyped(); }
 };
 
 namespace schemas {
 inline Schema one(Promotion kind) { return {.names = {"x"}, .promotion = {{{0}, kind}}}; }
-inline Schema two(Promotion kind) { return {.names = {"x", "y"}, .promotion = {{{0, 1}, kind}}}; }
+inline Schema two(Promotion kind, NumberRule x = NumberRule::Rounded, NumberRule y = NumberRule::Rounded) {
+  return {.names = {"x", "y"}, .promotion = {{{0, 1}, kind, {x, y}}}};
+}
+/// mul and div: a number keeps the digits of the maths.
+inline Schema product(Promotion kind) { return two(kind, NumberRule::Exact, NumberRule::Exact); }
+inline Schema difference() { return {.names = {"x", "y"}, .promotion = {{.arguments = {0, 1}, .takes_bool = false}}}; }
+inline Schema power() { return two(Promotion::Default, NumberRule::Rounded, NumberRule::Natural); }
 inline Schema where() { return {.names = {"condition", "x", "y"}, .promotion = {{{1, 2}, Promotion::NoOpmath}}}; }
 inline Schema clamp() { return {.names = {"x", "low", "high"}, .promotion = {{{0, 1, 2}, Promotion::Default}}}; }
-inline Schema lerp() { return {.names = {"start", "end", "weight"}, .promotion = {{{0, 1, 2}, Promotion::Default}}}; }
+inline Schema lerp() {
+  constexpr NumberRule kRounded = NumberRule::Rounded;
+  return {.names = {"start", "end", "weight"},
+          .promotion = {{{0, 1, 2}, Promotion::Default, {kRounded, kRounded, NumberRule::Exact}}}};
+}
 inline Schema scaled() {
   return {.is_tensor = {true, true, false},
           .names = {"x", "y", "alpha"},
@@ -53,8 +73,33 @@ namespace maths {
 /// Asked while tracing; plain numbers are floats.
 inline bool is_float(const Value& x) { return strider::is_float(x.dtype()); }
 inline bool is_float(double) { return true; }
+inline bool is_bool(const Value& x) { return x.dtype() == DType::Bool; }
+inline bool is_bool(double) { return false; }
 /// Integers stay as they are.
 auto round_floats(auto x, auto round) { return is_float(x) ? round(x) : x; }
+/// Sums and products of bool are or and and; b raised to the power of another is b or not the other.
+auto sum(auto x, auto y) { return is_bool(x) && is_bool(y) ? strider::logical_or(x, y) : x + y; }
+auto product(auto x, auto y) { return is_bool(x) && is_bool(y) ? strider::logical_and(x, y) : x * y; }
+auto power(auto x, auto y) {
+  return is_bool(x) && is_bool(y) ? strider::logical_or(x, strider::logical_not(y)) : strider::pow(x, y);
+}
+auto scaled_sum(auto x, auto y, auto alpha) {
+  return is_bool(x) && is_bool(y) ? strider::logical_or(x, strider::logical_and(y, alpha)) : x + y * alpha;
+}
+/// Unlike minimum and maximum they leave the sign of a zero between equal zeros; a NaN among the three passes.
+auto clamped(auto x, auto low, auto high) {
+  if (!is_float(x)) return strider::clamp(x, low, high);
+  auto raised = strider::where(strider::logical_or(x >= low, strider::isnan(x)), x, low);
+  return strider::where(strider::logical_or(raised <= high, strider::isnan(raised)), raised, high);
+}
+/// x * 2^y, rounded once for whole y.
+auto scaled(auto x, auto y) {
+  auto whole = strider::trunc(y);
+  return strider::ldexp(x * strider::exp2(strider::where(strider::isinf(y), y, y - whole)), whole);
+}
+/// Masks of u8 are taken beside those of bool.
+inline Value condition(const Value& c) { return c.dtype() == DType::U8 ? cast(c, DType::Bool) : c; }
+inline bool condition(double c) { return c != 0; }
 }  // namespace maths
 
 #define STRIDER_OPERATOR(id, schema_, parameters, ...)       \

@@ -7,6 +7,7 @@
 //   add(a, b, 0.5, st::out(view));           // into given memory, which may be that of a or b
 //   std::cout << add.source(a, b, 0.5);      // the tile kernel that runs
 //   add(1.0, 2.0, 0.5);                      // plain numbers: the reference
+//   st::Operator any = add;                  // to be kept where its type has no place
 //
 // The lambda runs once for each combination of dtypes, on values (strider/value.h), so an operator can be used in another
 // operator's lambda. It may return several outputs as a tuple. Every argument may be a tensor or a number; numbers are
@@ -17,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,6 +31,7 @@
 #include <strider/interpret.h>
 #include <strider/prepared.h>
 #include <strider/schema.h>
+#include <strider/stage.h>
 #include <strider/stream.h>
 #include <strider/tensor.h>
 #include <strider/tile.h>
@@ -38,6 +41,8 @@ inline namespace v0 {
 
 namespace detail {
 
+/// What an operator is made of. Its maths are a function on values: a lambda of the user's, or what goes through a function in
+/// the IR.
 struct OperatorDecl {
   std::string name;
   Schema schema;
@@ -45,28 +50,7 @@ struct OperatorDecl {
   std::function<Values(std::span<const Value>)> body;
 };
 
-/// An operator without its C++ type.
-class Operator {
- public:
-  STRIDER_API explicit Operator(OperatorDecl declaration);
-  Operator(const Operator&) = default;  // moving copies: there is no empty operator
-  Operator& operator=(const Operator&) = default;
-  /// Runs it. Outputs that are not among the arguments are allocated and returned.
-  STRIDER_API std::vector<Tensor> run(std::span<const Argument> arguments) const;
-  STRIDER_API PreparedCall prepare(std::span<const Argument> arguments) const;
-  STRIDER_API std::string source(std::span<const Argument> arguments) const;
-  /// The maths on values, promoted by the schema's rules.
-  STRIDER_API Values apply(std::span<const Value> arguments) const;
-  STRIDER_API const OperatorDecl& declaration() const;
-  /// Where the argument of that name stands. A user error that lists the names if there is none.
-  STRIDER_API size_t argument_named(std::string_view name) const;
-  /// The number of an argument that a call left out. A user error that names the argument if it has none.
-  STRIDER_API const Argument& default_of(size_t argument) const;
-
- private:
-  struct Impl;
-  std::shared_ptr<Impl> impl_;
-};
+inline constexpr size_t kMostArguments = 64, kMostOutputs = 64;  // of an operator
 
 template <size_t>
 using ValueAt = Value;
@@ -78,7 +62,7 @@ inline constexpr bool takes_values<F, std::index_sequence<I...>> = std::is_invoc
 /// How many values F takes: the least number that it can be called with.
 template <class F, size_t N = 1>
 constexpr size_t arity() {
-  constexpr bool is_operator = N <= 64;
+  constexpr bool is_operator = N <= kMostArguments;
   static_assert(is_operator, "an operator takes 1 to 64 values: [](auto x, auto y) { return ...; }");
   if constexpr (!is_operator || takes_values<F, std::make_index_sequence<N>>) return N;
   else return arity<F, N + 1>();
@@ -92,9 +76,18 @@ template <class F>
 using ResultOf = decltype(call_with_values(std::declval<const F&>(), {}, std::make_index_sequence<arity<F>()>()));
 
 template <class R>
+concept IsValue = std::convertible_to<R, Value>;
+template <class R, class I>
+inline constexpr bool are_values = false;
+template <class R, size_t... I>
+inline constexpr bool are_values<R, std::index_sequence<I...>> = (IsValue<std::tuple_element_t<I, R>> && ...);
+
+/// How many outputs a lambda has that returns R; 0 for what is no result.
+template <class R>
 constexpr size_t output_count() {
-  if constexpr (TupleLike<R>) return std::tuple_size_v<R>;
-  else return 1;
+  if constexpr (IsValue<R>) return 1;
+  else if constexpr (TupleLike<R>) return are_values<R, std::make_index_sequence<std::tuple_size_v<R>>> ? std::tuple_size_v<R> : 0;
+  else return 0;
 }
 
 template <class T>
@@ -108,11 +101,129 @@ inline constexpr bool is_named<Named<T>> = true;
 
 }  // namespace detail
 
+/// An operator of any maths: what pointwise() gives without its C++ type, or operator_from_ir(). Copies share their code.
+class Operator {
+ public:
+  /// None. A user error wherever an operator is needed.
+  Operator() = default;
+  STRIDER_API explicit Operator(detail::OperatorDecl declaration);
+  Operator(const Operator&) = default;  // moving copies: an operator that was moved from is still one
+  Operator& operator=(const Operator&) = default;
+
+  bool is_empty() const { return !impl_; }
+  const std::string& name() const { return declaration().name; }
+  size_t arguments() const { return declaration().arguments; }
+  size_t outputs() const { return declaration().outputs; }
+
+  /// On tensors and numbers: the output as a new tensor, or nothing where all outputs are given by st::out(). On values: the maths,
+  /// promoted by the schema's rules. User errors: those of a Pointwise; no tensor and no value; several outputs, for which there
+  /// is all().
+  template <class... A>
+  auto operator()(const A&... arguments) const {
+    if constexpr ((std::same_as<A, Value> || ...)) return only(all(arguments...));
+    else if constexpr ((detail::OutputLike<A> || ...)) all(arguments...);
+    else return only(all(arguments...));
+  }
+  /// The same with all outputs, in a vector; an empty one where they are given.
+  template <class... A>
+  auto all(const A&... arguments) const {
+    if constexpr ((std::same_as<A, Value> || ...)) {
+      detail::Values values(this->arguments());
+      place(std::span<Value>(values), arguments...);
+      return apply(values);
+    } else {
+      const Argument list[] = {Argument(arguments)..., Argument()};
+      return run(std::span(list, sizeof...(A)));
+    }
+  }
+
+  /// As Pointwise's.
+  template <class... A>
+  PreparedCall prepare(const A&... arguments) const {
+    const Argument list[] = {Argument(arguments)..., Argument()};
+    return prepare(std::span(list, sizeof...(A)));
+  }
+  template <class... A>
+  std::string source(const A&... arguments) const {
+    return show("tile", arguments...);
+  }
+  template <class... A>
+  std::string show(const Stage& stage, const A&... arguments) const {
+    const Argument list[] = {Argument(arguments)..., Argument()};
+    return show(stage, std::span(list, sizeof...(A)));
+  }
+  auto interpreted(const Interpretation& how = {}) const {
+    return [op = *this, how](const auto&... arguments) {
+      Interpreted scope(how);
+      return op(arguments...);
+    };
+  }
+
+  // ---- the same with a list of arguments
+
+  /// Runs it. Outputs that are not among the arguments are allocated and returned.
+  STRIDER_API std::vector<Tensor> run(std::span<const Argument> arguments) const;
+  STRIDER_API PreparedCall prepare(std::span<const Argument> arguments) const;
+  STRIDER_API std::string show(const Stage& stage, std::span<const Argument> arguments) const;
+  /// The maths on values, promoted by the schema's rules.
+  STRIDER_API detail::Values apply(std::span<const Value> arguments) const;
+  STRIDER_API const detail::OperatorDecl& declaration() const;
+
+  /// Arguments of values or plain numbers in order; those by name and those left out are in their places. User errors: too many
+  /// arguments, unknown names, arguments without a default.
+  template <class T, class... A>
+  void place(std::span<T> all, const A&... arguments) const {
+    if (sizeof...(A) > all.size()) too_many(sizeof...(A));
+    std::array<bool, detail::kMostArguments> given{};
+    size_t next = 0;
+    auto put = [&](const auto& argument) {
+      if constexpr (detail::is_named<std::remove_cvref_t<decltype(argument)>>) {
+        size_t index = argument_named(argument.name);
+        all[index] = T(argument.value), given[index] = true;
+      } else {
+        all[next] = T(argument), given[next++] = true;
+      }
+    };
+    (put(arguments), ...);
+    for (size_t k = 0; k < all.size(); ++k) {
+      if (given[k]) continue;
+      if constexpr (std::same_as<T, Value>) all[k] = default_of(k).as_value();
+      else all[k] = default_of(k).as_double();
+    }
+  }
+
+ private:
+  struct Impl;
+  Impl& impl() const;  // a user error if there is none
+  STRIDER_API size_t argument_named(std::string_view name) const;
+  STRIDER_API const Argument& default_of(size_t argument) const;
+  [[noreturn]] STRIDER_API void too_many(size_t arguments) const;
+  [[noreturn]] STRIDER_API void several_outputs() const;
+  template <class T>
+  T only(std::vector<T>&& results) const {
+    if (results.size() != 1) several_outputs();
+    return std::move(results[0]);
+  }
+
+  std::shared_ptr<Impl> impl_;
+};
+
+/// An operator from its maths as text of the IR (docs/ir.md): a function of scalars that ends in a yield of its outputs, as
+/// `show("scalar", ...)` prints it. It computes in the dtypes that it is written in. Arguments are promoted as those of a lambda
+/// are, and then converted to the dtypes of its parameters, which have to hold them: f16 for a parameter of f32, or i64, but not
+/// f64. Parameters have the names of the text unless the schema names them. User errors: text that is none, with line and column;
+/// tiles, memory or control flow in it; a schema that does not fit.
+STRIDER_API Operator operator_from_ir(std::string_view text, const Schema& schema = {});
+
 template <class F>
 class Pointwise {
  public:
   static constexpr size_t kArguments = detail::arity<F>();
-  static constexpr size_t kOutputs = detail::output_count<detail::ResultOf<F>>();
+  using Result = detail::ResultOf<F>;
+  static constexpr size_t kOutputs = detail::output_count<Result>();
+  static_assert(!std::is_void_v<Result>, "an operator's lambda returns nothing: its maths need a return");
+  static_assert(kOutputs > 0 || std::is_void_v<Result>, "an operator's lambda returns a value, or a tuple of values");
+  static_assert(kOutputs <= detail::kMostOutputs, "an operator has at most 64 outputs");
 
   Pointwise(std::string_view name, F f, const Schema& schema)
       : f_(f), operator_({std::string(name), schema, kArguments, kOutputs, body(f)}) {}
@@ -122,9 +233,9 @@ class Pointwise {
   template <class... A>
   auto operator()(const A&... arguments) const {
     if constexpr ((detail::TensorLike<A> || ...)) return run<(detail::OutputLike<A> + ...)>(arguments...);
-    else if constexpr ((std::same_as<A, Value> || ...)) return compose(all_arguments<Value>(arguments...));
+    else if constexpr ((std::same_as<A, Value> || ...)) return compose(placed<Value>(arguments...));
     else if constexpr (sizeof...(A) == kArguments && !(detail::is_named<A> || ...)) return f_(arguments...);
-    else return std::apply(f_, all_arguments<double>(arguments...));
+    else return std::apply(f_, placed<double>(arguments...));
   }
 
   /// A call with these arguments that is checked and planned once and then only launches; strider/prepared.h. Outputs that are
@@ -133,8 +244,7 @@ class Pointwise {
   PreparedCall prepare(const A&... arguments) const {
     static constexpr size_t kGiven = (detail::OutputLike<A> + ...);
     static_assert(kGiven == 0 || kGiven == kOutputs, "give all of an operator's outputs, or none");
-    const Argument list[] = {Argument(arguments)...};
-    return operator_.prepare(list);
+    return operator_.prepare(arguments...);
   }
 
   /// `op.interpreted(how)(arguments...)`: the same call in the interpreter, which checks every access: strider/interpret.h. User
@@ -157,11 +267,18 @@ class Pointwise {
   /// The tile kernel that a call with these arguments runs.
   template <class... A>
   std::string source(const A&... arguments) const {
-    const Argument list[] = {Argument(arguments)...};
-    return operator_.source(list);
+    return operator_.source(arguments...);
   }
 
-  const detail::Operator& untyped() const { return operator_; }
+  /// The text of a stage of that kernel, for the processor of the tensors or another: `op.show({"ptx", "cuda:sm_90"}, a, b)`.
+  template <class... A>
+  std::string show(const Stage& stage, const A&... arguments) const {
+    return operator_.show(stage, arguments...);
+  }
+
+  const std::string& name() const { return operator_.name(); }
+  const Operator& untyped() const { return operator_; }
+  operator const Operator&() const { return operator_; }
 
  private:
   template <size_t Given, class... A>
@@ -171,27 +288,11 @@ class Pointwise {
     std::vector<Tensor> results = operator_.run(list);
     if constexpr (Given == 0) return unpack(results, std::make_index_sequence<kOutputs>());
   }
-  /// Arguments in order; those by name and those left out are in their places.
   template <class T, class... A>
-  std::array<T, kArguments> all_arguments(const A&... arguments) const {
+  std::array<T, kArguments> placed(const A&... arguments) const {
     static_assert(sizeof...(A) <= kArguments, "more arguments than the operator's lambda takes");
     std::array<T, kArguments> all{};
-    std::array<bool, kArguments> given{};
-    size_t next = 0;
-    auto place = [&](const auto& argument) {
-      if constexpr (detail::is_named<std::remove_cvref_t<decltype(argument)>>) {
-        size_t index = operator_.argument_named(argument.name);
-        all[index] = T(argument.value), given[index] = true;
-      } else {
-        all[next] = T(argument), given[next++] = true;
-      }
-    };
-    (place(arguments), ...);
-    for (size_t k = 0; k < kArguments; ++k) {
-      if (given[k]) continue;
-      if constexpr (std::same_as<T, Value>) all[k] = operator_.default_of(k).as_value();
-      else all[k] = operator_.default_of(k).as_double();
-    }
+    operator_.place(std::span<T>(all), arguments...);
     return all;
   }
   auto compose(const std::array<Value, kArguments>& all) const {
@@ -209,15 +310,18 @@ class Pointwise {
     else return std::array<Tensor, kOutputs>{std::move(results[I])...};
   }
   static std::function<detail::Values(std::span<const Value>)> body(F f) {
-    if (!detail::has_body(f)) return {};
-    return [f](std::span<const Value> values) {
-      return detail::values_of(
-          [&] { return detail::call_with_values(f, values, std::make_index_sequence<kArguments>()); });
-    };
+    if constexpr (kOutputs == 0) return {};
+    else {
+      if (!detail::has_body(f)) return {};
+      return [f](std::span<const Value> values) {
+        return detail::values_of(
+            [&] { return detail::call_with_values(f, values, std::make_index_sequence<kArguments>()); });
+      };
+    }
   }
 
   F f_;
-  detail::Operator operator_;
+  Operator operator_;
 };
 
 /// An operator from a lambda on values, which also runs on plain numbers. A user error if it is a null pointer.

@@ -23,10 +23,19 @@ enum class Promotion : uint8_t {
   BoolToLong,      // as Default, R being i64 instead of bool: pow, sums
 };
 
+/// What becomes of a number, or of a tensor without axes, in an argument that a rule names.
+enum class NumberRule : uint8_t {
+  Rounded,  // it is rounded to R, as a tensor would be
+  Exact,    // it is rounded to the dtype of the maths alone: f16 times 65536 computes in f32, where 65536 is finite
+  Natural,  // Rounded; a number below 0 is a user error where R is an integer dtype: pow's exponent
+};
+
 /// The rule of one output: `{{0, 1}, st::Promotion::Default}` for the common dtype of arguments 0 and 1.
 struct PromotionRule {
   std::vector<int> arguments;
   Promotion kind = Promotion::Default;
+  std::vector<NumberRule> numbers = {};  // one for each of `arguments`; left out: Rounded
+  bool takes_bool = true;                // false: a bool among `arguments` is a user error
 };
 
 /// What an operator's arguments and outputs are. All of it may be left out.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// std::exp and the like of a Value do not compile and say what to write instead. They have to be found beside the standard
-// functions, so they stand in namespace std; they take Values only and cannot be instantiated.
+// To include where one wants it; no other header does. std::exp and the like of a Value never compile; with this header the
+// compiler says what to write instead. For that, templates have to stand beside the standard functions in namespace std; they
+// take Values only and cannot be instantiated.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,6 @@
 #include <strider/pointwise.h>
 #include <strider/prepared.h>
 #include <strider/schema.h>
-#include <strider/std_guard.h>
 #include <strider/stats.h>
 #include <strider/stream.h>
 #include <strider/tensor.h>

@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,46 @@ inline namespace v0 {
 
 class Tensor;
 
+namespace detail {
+[[noreturn]] STRIDER_API void tensor_is_undefined();
+}
+
+// ---- subscripts: x[{1, st::all, st::slice(0, 10, 2)}] is NumPy's x[1, :, 0:10:2]
+
+/// All of an axis; an axis of size 1 that is new; all axes that the rest of a subscript does not name.
+enum class AxisWord : uint8_t { All, NewAxis, Ellipsis };
+inline constexpr AxisWord all = AxisWord::All, newaxis = AxisWord::NewAxis, ellipsis = AxisWord::Ellipsis;
+
+/// Elements begin, begin + step, ... before end, as NumPy's begin:end:step; std::nullopt leaves a bound open.
+struct Slice {
+  std::optional<int64_t> begin, end;
+  int64_t step = 1;
+};
+inline Slice slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step = 1) { return {begin, end, step}; }
+
+/// One part of a subscript: a position, whose axis goes (negative ones count from the end), a slice, or a word.
+struct Index {
+  enum Kind : uint8_t { Position, Range, Word };
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Index(T position) : kind(Position), position(static_cast<int64_t>(position)) {}
+  Index(const Slice& range) : kind(Range), range(range) {}
+  Index(AxisWord word) : kind(Word), word(word) {}
+
+  Kind kind;
+  AxisWord word = AxisWord::All;
+  int64_t position = 0;
+  Slice range;
+};
+
+/// What stands in the brackets: one index, or a list of them.
+struct TensorSubscript {
+  template <std::convertible_to<Index> T>
+  TensorSubscript(const T& index) : indices{Index(index)} {}
+  TensorSubscript(std::initializer_list<Index> list) : indices(list) {}
+  std::vector<Index> indices;
+};
+
 class STRIDER_API TensorView {
  public:
   /// Memory of `device` seen as a tensor. Without strides it is contiguous in row-major order, on the CPU. User errors: a null
@@ -41,28 +82,31 @@ class STRIDER_API TensorView {
   TensorView(void* data, DType dtype, const Dims& shape, const Dims& strides, std::string_view device = "cpu");
   TensorView(void* data, DType dtype, const Dims& shape, const Dims& strides, Device& device);
 
-  DType dtype() const { return dtype_; }
-  const Dims& shape() const { return shape_; }
-  const Dims& strides() const { return strides_; }
-  int rank() const { return shape_.rank(); }
+  /// Whether it shows a tensor. Of one made by Tensor() everything else, but a copy of it and its text, is a user error.
+  bool defined() const { return device_ != nullptr; }
+
+  DType dtype() const { return checked().dtype_; }
+  const Dims& shape() const { return checked().shape_; }
+  const Dims& strides() const { return checked().strides_; }
+  int rank() const { return shape().rank(); }
   int64_t size(int axis) const;
   int64_t elements() const;
   bool is_contiguous() const;
 
   /// The element at index 0 of every axis.
-  void* data() const { return data_; }
+  void* data() const { return checked().data_; }
   /// The same with a type, which must store this dtype.
   template <class T>
   T* data() const {
     check_dtype(dtype_of<T>);
-    return static_cast<T*>(data_);
+    return static_cast<T*>(data());
   }
 
   std::string device() const;  // "cpu", "cuda:0"
-  Device& device_object() const { return *device_; }
+  Device& device_object() const { return *checked().device_; }
 
   /// Whether out(), copy_from() and what is built on them refuse to write here. Views of such a tensor are the same.
-  bool is_read_only() const { return read_only_; }
+  bool is_read_only() const { return checked().read_only_; }
   TensorView read_only() const;
 
   /// The elements in row-major order, on the host.
@@ -85,6 +129,11 @@ class STRIDER_API TensorView {
 
   // ---- views
 
+  /// NumPy's basic indexing, `x[{1, st::all, st::slice(0, 10, 2)}]`: axes that are not named stay. The view is const, so that
+  /// an assignment to it, which would write nothing, does not compile: use copy_from. User errors: a position out of range, a
+  /// step of 0, more indices than axes, two ellipses.
+  const TensorView operator[](const TensorSubscript& subscript) const { return index(subscript.indices); }
+  TensorView index(std::span<const Index> indices) const;
   TensorView t() const { return transpose(-2, -1); }
   TensorView transpose(int a, int b) const;
   TensorView permute(const Dims& axes) const;
@@ -128,14 +177,19 @@ class STRIDER_API TensorView {
   void copy_from(const TensorView& source) const;
 
  protected:
+  TensorView() = default;
+  const TensorView& checked() const {
+    if (!device_) [[unlikely]] detail::tensor_is_undefined();
+    return *this;
+  }
   void check_dtype(DType wanted) const;
   void check_single() const;
   void copy_out(void* row_major) const;
   [[noreturn]] void no_host_memory() const;
 
-  void* data_;
-  Device* device_;
-  DType dtype_;
+  void* data_ = nullptr;
+  Device* device_ = nullptr;
+  DType dtype_ = DType::F32;
   bool read_only_ = false;
   Dims shape_, strides_;
 };
@@ -143,10 +197,14 @@ class STRIDER_API TensorView {
 class STRIDER_API Tensor : public TensorView {
  public:
   class Storage;
+  /// An undefined tensor, until one is assigned to it: see defined().
+  Tensor() = default;
   Tensor(const TensorView& view, std::shared_ptr<Storage> storage) : TensorView(view), storage_(std::move(storage)) {}
   Tensor(const Tensor&) = default;  // moving copies: a tensor that was moved from still shows its memory
   Tensor& operator=(const Tensor&) = default;
 
+  const Tensor operator[](const TensorSubscript& subscript) const { return own(TensorView::index(subscript.indices)); }
+  Tensor index(std::span<const Index> indices) const { return own(TensorView::index(indices)); }
   Tensor read_only() const { return own(TensorView::read_only()); }
   Tensor t() const { return own(TensorView::t()); }
   Tensor transpose(int a, int b) const { return own(TensorView::transpose(a, b)); }
@@ -224,6 +282,8 @@ Tensor full(const Dims& shape, T value, const TensorOptions& options = {}) {
   return detail::full(shape, Argument(value), options);
 }
 
+inline Tensor ones(const Dims& shape, const TensorOptions& options = {}) { return full(shape, 1, options); }
+
 /// 0, 1, ..., count - 1.
 STRIDER_API Tensor arange(int64_t count, const TensorOptions& options = {});
 /// begin, begin + step, ... before end (after it for a negative step), as NumPy's: exact for integers; with a float among the
@@ -268,8 +328,36 @@ Tensor tensor(const std::vector<T>& values) {
   return tensor(values, {static_cast<int64_t>(values.size())});
 }
 
+// ---- joined and padded: new tensors in row-major order on the device of their parts
+
+/// The tensors one after another along an axis, in their common dtype (torch.cat). User errors: none given, shapes that differ in
+/// another axis, tensors without axes, several devices.
+STRIDER_API Tensor cat(std::span<const TensorView> tensors, int axis = 0);
+inline Tensor cat(std::initializer_list<TensorView> tensors, int axis = 0) {
+  return cat(std::span(tensors.begin(), tensors.size()), axis);
+}
+inline Tensor cat(const std::vector<Tensor>& tensors, int axis = 0) {
+  return cat(std::vector<TensorView>(tensors.begin(), tensors.end()), axis);
+}
+/// The same along a new axis that stands at `axis` of the result (torch.stack); all shapes are equal.
+STRIDER_API Tensor stack(std::span<const TensorView> tensors, int axis = 0);
+inline Tensor stack(std::initializer_list<TensorView> tensors, int axis = 0) {
+  return stack(std::span(tensors.begin(), tensors.size()), axis);
+}
+inline Tensor stack(const std::vector<Tensor>& tensors, int axis = 0) {
+  return stack(std::vector<TensorView>(tensors.begin(), tensors.end()), axis);
+}
+
 namespace detail {
+STRIDER_API Tensor pad(const TensorView& x, std::span<const int64_t> widths, const Argument& value);
 [[noreturn]] STRIDER_API void output_is_read_only(const TensorView& view);
+}
+
+/// `value` around x: widths are {before, after} of the last axis, then of the one before it, ..., as torch.nn.functional.pad has
+/// them; negative ones cut off. User errors: an odd number of widths, more than x has axes, more cut off than there is.
+template <detail::Number T = int>
+Tensor pad(const TensorView& x, const std::vector<int64_t>& widths, T value = 0) {
+  return detail::pad(x, widths, Argument(value));
 }
 
 /// Names a tensor as an operator's output: `add(a, b, st::out(c))`. A user error if it is read-only.

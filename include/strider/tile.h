@@ -8,8 +8,10 @@
 //   }
 //
 // Tiles are Values (strider/value.h has their operators and dtype rules). Control flow on run-time values is written with
-// if_, range, while_ and return_if, whose bodies return what they compute; C++'s own `for` unrolls.
-// A value made inside such a body lives there: return it to use it after.
+// if_, range, while_ and return_if; C++'s own `for` unrolls. Their bodies assign to values and pointers from outside, as in Triton,
+// or return what they compute. A body runs up to three times while it is traced; what it leaves in other C++ variables must not
+// change what it writes.
+// A value made inside such a body lives there: assign or return it to use it after.
 //
 // C++ leaves open in which order it evaluates the arguments of a function and the operands of `+`: where the order of loads,
 // stores and atomics matters, give each a statement of its own.
@@ -88,6 +90,7 @@ class Ptr : public Pointer {
   friend Ptr operator+(const Operand& offset, const Ptr& p) { return p + offset; }
   friend Ptr operator-(const Ptr& p, const Operand& offset) { return Ptr(detail::ptr_add(p.raw(), offset, true)); }
   Ptr& operator+=(const Operand& offset) { return *this = *this + offset; }
+  Ptr& operator-=(const Operand& offset) { return *this = *this - offset; }
   /// A tile of pointers with new axes: `(x + i)[{colon, newaxis}]`.
   Ptr operator[](const Subscript& subscript) const { return Ptr(raw()[subscript]); }
 };
@@ -96,6 +99,9 @@ class Ptr : public Pointer {
 template <DType D>
 struct Scalar : Value {
   explicit Scalar(const Value& value) : Value(value) {}
+  Scalar(const Scalar&) = default;
+  Scalar& operator=(const Scalar&) = default;
+  using Value::operator=;
 };
 using boolean = Scalar<DType::Bool>;
 using i8 = Scalar<DType::I8>;
@@ -455,9 +461,11 @@ struct Carry {
 
   template <class F, class... First>
   static Values call(F& f, const Values& values, size_t skip, const First&... first) {
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      return values_of(f, first..., C(values[skip + I])...);
-    }(std::index_sequence_for<C...>());
+    if constexpr (sizeof...(C) == 0 && !std::invocable<F&, const First&...>) return values_of(f);
+    else
+      return [&]<size_t... I>(std::index_sequence<I...>) {
+        return values_of(f, first..., C(values[skip + I])...);
+      }(std::index_sequence_for<C...>());
   }
   static auto unpack(const Values& values) {
     if constexpr (sizeof...(C) > 0) return unpack(values, std::index_sequence_for<C...>());
@@ -506,12 +514,16 @@ auto carry_front(const Tuple& all, std::index_sequence<I...>) {
 
 namespace tl {
 
-/// A loop: range(lo, hi, step, carried..., body). `body(i, carried...)` returns the carried values of the next iteration, as a
-/// tuple if there are several; the loop gives the last ones. The step is above zero.
+/// A loop: range(lo, hi, step, body), counting down if the step is negative; body is called with i, or without arguments.
+/// Values and pointers from outside that it assigns are carried from one iteration to the next, and hold the last ones after it.
+/// They keep their dtype and shape; literals have the dtype that they have alone. A literal step of 0 is an error; at run time,
+/// a step of 0 or of the least number of its dtype gives no iteration, and the interpreter reports it.
 ///
-///   auto acc = tl::range(0, n, BLOCK, tl::zeros<float>({BLOCK}), [&](auto i, auto acc) {
-///     return acc + tl::load(x + i + lanes);
-///   });
+///   auto acc = tl::zeros<float>({BLOCK});
+///   tl::range(0, n, BLOCK, [&](auto i) { acc += tl::load(x + i + lanes); });
+///
+/// Values may also be carried explicitly: range(lo, hi, step, carried..., body). `body(i, carried...)` returns those of the next
+/// iteration, as a tuple if there are several; the loop gives the last ones.
 template <class... Rest>
 auto range(const Operand& lo, const Operand& hi, const Operand& step, const Rest&... rest) {
   static_assert(sizeof...(Rest) > 0, "the last argument of range is its body");
@@ -523,7 +535,8 @@ auto range(const Operand& lo, const Operand& hi, const Operand& step, const Rest
                                          [&](const detail::Values& p) { return Carry::call(body, p, 1, p[0]); }));
 }
 
-/// A loop while a scalar bool holds: while_(carried..., condition, body), both called with the carried values.
+/// A loop while a scalar bool holds: while_(carried..., condition, body), both called with the carried values. The body may assign,
+/// as in range; the condition may not.
 template <class... Rest>
 auto while_(const Rest&... rest) {
   static_assert(sizeof...(Rest) > 1, "the last arguments of while_ are its condition and its body");
@@ -537,7 +550,8 @@ auto while_(const Rest&... rest) {
       [&](const detail::Values& p) { return Carry::call(body, p, 0); }, {}));
 }
 
-/// Runs one of two bodies, by a scalar bool. Both return values of the same types, which if_ gives.
+/// Runs one of two bodies, by a scalar bool. What one of them assigns to a value from outside, that value holds afterwards; if the
+/// other one does not, it keeps the old one there. Both return values of the same types, which if_ gives.
 ///
 ///   auto y = tl::if_(n > 0, [&] { return tl::load(x); }, [&] { return tl::zeros<float>({}); });
 template <class Then, class Else>
@@ -593,8 +607,8 @@ auto wrapping(const F& f) {
 }
 
 // Everything of strider/value.h under its name here, too.
-#define STRIDER_OP(id, text, least, most, result, traits)
-#define STRIDER_FN(id, name, least, most, result, traits) using strider::name;
+#define STRIDER_OP(number, id, text, least, most, result, traits)
+#define STRIDER_FN(number, id, name, least, most, result, traits) using strider::name;
 #include <strider/ops.def>
 using strider::bitcast;
 using strider::cast;

@@ -39,8 +39,9 @@ class Operand;
 
 namespace detail {
 
+/// The ops by number, as compiled programs hold them.
 enum class OpId : uint8_t {
-#define STRIDER_OP(id, text, least, most, result, traits) id,
+#define STRIDER_OP(number, id, text, least, most, result, traits) id = number,
 #include <strider/ops.def>
 };
 
@@ -55,6 +56,7 @@ struct Handle {
   Kind kind = Empty;
   uint32_t node = 0;
   uint64_t bits = 0;  // the trace's serial number, or the literal's bits
+  uint32_t body = 0;  // of a node: the body that it was handed out in
 };
 STRIDER_API Handle literal(bool value);
 STRIDER_API Handle literal(int64_t value);
@@ -68,6 +70,14 @@ STRIDER_API Value true_divide(const Operand& a, const Operand& b);
 STRIDER_API Value ceil_division(const Operand& a, const Operand& b);
 /// The same op on plain doubles; of a bool, 0 or 1.
 STRIDER_API double evaluate(OpId op, double a, double b = 0, double c = 0);
+
+/// The serial number of the innermost body that is being traced, 0 outside of bodies: where a Value is born.
+STRIDER_API uint64_t birthplace();
+/// An assignment to a Value: the bodies that it was not born in carry it.
+STRIDER_API void note_assignment(Value& value);
+/// A Value that some body assigned is destroyed.
+STRIDER_API void note_end(Value& value);
+struct ValueState;
 
 template <Number T>
 Handle literal_of(T value) {
@@ -106,10 +116,21 @@ struct Subscript {
 };
 }  // namespace tl
 
+/// A value keeps the place of its birth: an assignment in a body (of if_, range, while_) to one that was born outside is carried
+/// by the loop, or merged after the branch (strider/tile.h).
 class Value {
  public:
   /// No value: leaves an optional argument out.
   Value() = default;
+  Value(const Value& other) : handle_(other.handle_) {}
+  Value& operator=(const Value& other) {
+    detail::note_assignment(*this);
+    handle_ = other.handle_;
+    return *this;
+  }
+  ~Value() {
+    if (assigned_) detail::note_end(*this);
+  }
   template <detail::Number T>
   Value(T number) : handle_(detail::literal_of(number)) {}
   Value(tl::Constexpr constant) : handle_(detail::literal(constant.value)) {}
@@ -153,6 +174,12 @@ class Value {
   Value& operator-=(const Operand& b);
   Value& operator*=(const Operand& b);
   Value& operator/=(const Operand& b);
+  Value& operator%=(const Operand& b);
+  Value& operator&=(const Operand& b);
+  Value& operator|=(const Operand& b);
+  Value& operator^=(const Operand& b);
+  Value& operator<<=(const Operand& b);
+  Value& operator>>=(const Operand& b);
 
   template <class T = void>
   explicit operator bool() const {
@@ -188,7 +215,11 @@ class Value {
   }
 
  private:
+  friend struct detail::ValueState;
+
   detail::Handle handle_;
+  uint64_t born_ = detail::birthplace();
+  bool assigned_ = false;  // in some body that it was not born in
 };
 
 /// An argument of an operation, with the place in the user's source where it was passed.
@@ -202,14 +233,27 @@ class Operand {
   std::source_location where;
 };
 
-inline Value& Value::operator+=(const Operand& b) { return *this = detail::apply(detail::OpId::Add, Operand(*this, b.where), b); }
-inline Value& Value::operator-=(const Operand& b) { return *this = detail::apply(detail::OpId::Sub, Operand(*this, b.where), b); }
-inline Value& Value::operator*=(const Operand& b) { return *this = detail::apply(detail::OpId::Mul, Operand(*this, b.where), b); }
-inline Value& Value::operator/=(const Operand& b) { return *this = detail::true_divide(Operand(*this, b.where), b); }
+#define STRIDER_ASSIGN(op, function, ...)                             \
+  inline Value& Value::operator op##=(const Operand& b) {             \
+    return *this = detail::function(__VA_ARGS__ Operand(*this, b.where), b); \
+  }
+#define STRIDER_ID(id) detail::OpId::id,
+STRIDER_ASSIGN(+, apply, STRIDER_ID(Add))
+STRIDER_ASSIGN(-, apply, STRIDER_ID(Sub))
+STRIDER_ASSIGN(*, apply, STRIDER_ID(Mul))
+STRIDER_ASSIGN(/, true_divide)
+STRIDER_ASSIGN(%, apply, STRIDER_ID(Rem))
+STRIDER_ASSIGN(&, apply, STRIDER_ID(And))
+STRIDER_ASSIGN(|, apply, STRIDER_ID(Or))
+STRIDER_ASSIGN(^, apply, STRIDER_ID(Xor))
+STRIDER_ASSIGN(<<, apply, STRIDER_ID(Shl))
+STRIDER_ASSIGN(>>, apply, STRIDER_ID(Shr))
+#undef STRIDER_ASSIGN
+#undef STRIDER_ID
 
 // One function for each STRIDER_FN row of ops.def, and the same on doubles.
-#define STRIDER_OP(id, text, least, most, result, traits)
-#define STRIDER_FN(id, name, least, most, result, traits) STRIDER_FN_##most(id, name, STRIDER_PLAIN_##result)
+#define STRIDER_OP(number, id, text, least, most, result, traits)
+#define STRIDER_FN(number, id, name, least, most, result, traits) STRIDER_FN_##most(id, name, STRIDER_PLAIN_##result)
 #define STRIDER_PLAIN_Same double
 #define STRIDER_PLAIN_Bool bool
 #define STRIDER_FN_1(id, name, Plain)                                                   \

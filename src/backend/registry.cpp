@@ -11,6 +11,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cuda/cuda.h"
 #include "backend/interp/interp.h"
+#include "base/deep_stack.h"
 #include "base/error.h"
 
 namespace strider {
@@ -104,7 +105,7 @@ Device& device_named(std::string_view name) {
   const int number = number_of(b, name);
   std::lock_guard lock(mutex);
   std::unique_ptr<Device>& device = open[{b.name, number}];
-  if (!device) device = b.open(number);
+  if (!device) device = on_deep_stack([&] { return b.open(number); });
   return *device;
 }
 

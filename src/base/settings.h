@@ -14,7 +14,8 @@ struct Setting {
 
 std::span<const Setting> settings();
 
-/// The value of the variable called `name`, which is in the table; null if it is not set.
+/// The value of the variable called `name`, which is in the table; null if it is not set, or if this program runs with rights that who
+/// started it may not have (setuid).
 const char* setting(std::string_view name);
 
 }  // namespace strider

@@ -15,12 +15,10 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cfenv>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -33,6 +31,8 @@
 #endif
 
 #include "base/error.h"
+#include "base/float_environment.h"
+#include "base/quiet_thread.h"
 #include "base/settings.h"
 
 namespace strider {
@@ -42,36 +42,6 @@ constexpr int kMaxThreads = 1024;
 constexpr int kJobs = 32;
 constexpr int kChunksPerThread = 8;
 constexpr auto kSpin = std::chrono::microseconds(20);
-
-// ---- floating-point environment ----
-
-// Sets the default floating-point environment and puts the thread's own back at the end.
-class DefaultFloatEnvironment {
-#if defined(__x86_64__)
- public:
-  DefaultFloatEnvironment() : saved_(_mm_getcsr()) {
-    if ((saved_ & ~kFlags) != kDefault) _mm_setcsr(kDefault);
-  }
-  ~DefaultFloatEnvironment() {
-    if (_mm_getcsr() != saved_) _mm_setcsr(saved_);
-  }
-
- private:
-  static constexpr unsigned kDefault = 0x1f80;  // all exceptions masked, to nearest, subnormals kept
-  static constexpr unsigned kFlags = 0x3f;      // what happened so far, no setting
-  unsigned saved_;
-#else
- public:
-  DefaultFloatEnvironment() {
-    std::fegetenv(&saved_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~DefaultFloatEnvironment() { std::fesetenv(&saved_); }
-
- private:
-  std::fenv_t saved_;
-#endif
-};
 
 // ---- settings ----
 
@@ -223,17 +193,12 @@ class Pool {
     for (int helpers; (helpers = job.helpers.load()) != 0;) job.helpers.wait(helpers);
   }
 
-  // Starts the workers with all signals blocked, so that the host's handlers keep to the host's threads.
   void start() {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      for (int worker = 1; worker < threads_; ++worker) std::thread([this, worker] { serve(worker); }).detach();
+      for (int worker = 1; worker < threads_; ++worker) start_quiet_thread([this, worker] { serve(worker); }).detach();
     } catch (const std::system_error&) {
       // The caller takes part in every call, so fewer workers, or none, will do.
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   [[noreturn]] void serve(int worker) {

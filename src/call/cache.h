@@ -6,16 +6,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
-#include "base/error.h"
+#include "base/deep_stack.h"
+#include "base/making.h"
+#include "base/undisturbed.h"
 
 namespace strider {
 
@@ -30,7 +29,8 @@ std::string_view bytes_of(const T* data, size_t count) {
 template <class T>
 class Cache {
  public:
-  Cache() { grow(); }
+  /// `what` is told in errors: "kernel softmax".
+  explicit Cache(std::string what) : what_(std::move(what)) { grow(); }
 
   /// The value of `key`, or null.
   T* find(std::string_view key) const {
@@ -45,36 +45,24 @@ class Cache {
     }
   }
 
-  /// The value of `key`, made by `make()` (a unique_ptr) if there is none; of several callers one makes it, the others wait.
-  /// Values of different keys are made at the same time. If it throws, nothing is kept, and a caller that waited makes it.
+  /// The value of `key`, made by `make()` (a unique_ptr), on a deep stack, if there is none; of several callers one makes it, the
+  /// others wait. Values of different keys are made at the same time. If it throws, nothing is kept, and a caller that waited makes it.
   template <class Make>
   T& find_or_make(std::string_view key, Make&& make) {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      if (T* found = find(key)) return *found;
-      auto maker = std::find_if(makers_.begin(), makers_.end(), [&](const Maker* m) { return m->key == key; });
-      if (maker == makers_.end()) break;
-      if ((*maker)->thread == std::this_thread::get_id()) user_error("it is needed to make itself");
-      changed_.wait(lock);
-    }
-    Maker self{key, std::this_thread::get_id()};
-    makers_.push_back(&self);
-    lock.unlock();
+    std::unique_lock lock = lock_of_tables();
+    if (T* found = find(key)) return *found;
+    Making::wait_for_others(lock, this, key);
+    if (T* found = find(key)) return *found;
     std::unique_ptr<T> value;
-    try {
-      value = make();
-    } catch (...) {
-      lock.lock();
-      leave(self);
-      throw;
+    {
+      Making making(lock, this, key, what_);
+      value = on_deep_stack(make);
     }
-    lock.lock();
-    leave(self);
     return add(key, std::move(value));
   }
 
   size_t size() const {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock = lock_of_tables();
     return entries_.size();
   }
 
@@ -89,17 +77,6 @@ class Cache {
     uint64_t mask;
     std::unique_ptr<std::atomic<Entry*>[]> slots;
   };
-
-  /// A caller that makes a value; it may run code of the user's, which uses the cache again.
-  struct Maker {
-    std::string_view key;
-    std::thread::id thread;
-  };
-
-  void leave(const Maker& maker) {
-    makers_.erase(std::find(makers_.begin(), makers_.end(), &maker));
-    changed_.notify_all();
-  }
 
   /// All that may fail comes first: readers see the entry when it is kept.
   T& add(std::string_view key, std::unique_ptr<T> value) {
@@ -125,9 +102,7 @@ class Cache {
 
   std::atomic<Table*> table_{nullptr};
   std::atomic<const Entry*> latest_{nullptr};
-  mutable std::mutex mutex_;  // never held while a value is made
-  std::condition_variable changed_;
-  std::vector<const Maker*> makers_;
+  const std::string what_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::unique_ptr<Table>> tables_;
 };

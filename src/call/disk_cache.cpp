@@ -14,14 +14,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <mutex>
 #include <random>
 #include <vector>
 
 #include <fmt/ranges.h>
 
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "base/settings.h"
+#include "base/undisturbed.h"
 #include "base/version.h"
 #include "codegen/llvm/codegen.h"
 #include "ir/print.h"
@@ -229,7 +230,7 @@ void warn(const std::string& text) {
     std::fprintf(stderr, "strider: %s; kernels are compiled instead (this is said once; see docs/caches.md)\n", text.c_str());
 }
 
-constexpr std::string_view kUnfinished = ".new-";
+constexpr std::string_view kUnfinished = ".strider-new-";
 
 std::string unfinished_name() {
   static std::atomic<uint64_t> count{0};
@@ -241,12 +242,23 @@ bool is_entry(std::string_view name) {
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-constexpr std::string_view kNote = ".json";
+constexpr std::string_view kNote = ".note", kNoteMagic = "STRIDER1\n";
+static_assert(kNoteMagic.starts_with(std::string_view(kMagic, sizeof kMagic)));
 
 std::string note_name(const DiskKey& key) { return key.name() + std::string(kNote); }
 bool is_note(std::string_view name) { return name.ends_with(kNote) && is_entry(name.substr(0, name.size() - kNote.size())); }
 /// What is kept until there is no room for it.
 bool is_kept(std::string_view name) { return is_entry(name) || is_note(name); }
+bool is_unfinished(std::string_view name) { return name.starts_with(kUnfinished); }
+
+/// Whether the file, a regular one, begins as all of ours do; one that was never finished may have ended before. Other files of such
+/// a name are none of our business.
+bool is_ours(int directory, const char* name, int64_t bytes) {
+  if (bytes < static_cast<int64_t>(sizeof kMagic) && !is_unfinished(name)) return false;
+  Descriptor file(::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  std::string begin(std::min<size_t>(static_cast<size_t>(bytes), sizeof kMagic), '\0');
+  return file >= 0 && read_all(file, begin) && std::string_view(kMagic, sizeof kMagic).starts_with(begin);
+}
 
 }  // namespace
 
@@ -284,9 +296,13 @@ void DiskCache::open() {
 }
 
 std::string DiskCache::wrong_with_folder() const {
-  if (directory_ < 0)
-    return fmt::format("the cache folder {} cannot be opened: {}", folder_, errno == ELOOP ? "it is a symbolic link" : reason());
   struct stat s;
+  if (directory_ < 0) {
+    std::string why = reason();
+    bool is_link = ::lstat(folder_.c_str(), &s) == 0 && S_ISLNK(s.st_mode);
+    return fmt::format("the cache folder {} cannot be opened: {}", folder_,
+                       is_link ? "it is a symbolic link; name the folder that it points to" : why);
+  }
   if (::fstat(directory_, &s) != 0) return fmt::format("the cache folder {} cannot be looked at: {}", folder_, reason());
   if (s.st_uid != ::geteuid()) return fmt::format("the cache folder {} belongs to user {}, not to this one", folder_, s.st_uid);
   if (others_can_write(s)) return fmt::format("the cache folder {} can be written by others (chmod 700)", folder_);
@@ -302,10 +318,15 @@ std::optional<Binary> DiskCache::find(const DiskKey& key) {
   return binary;
 }
 
-std::optional<std::string> DiskCache::find_note(const DiskKey& key) { return read(note_name(key)); }
+std::optional<std::string> DiskCache::find_note(const DiskKey& key) {
+  auto text = read(note_name(key));
+  if (!text || !text->starts_with(kNoteMagic)) return std::nullopt;
+  return text->substr(kNoteMagic.size());
+}
 
 void DiskCache::store_note(const DiskKey& key, std::string_view text) {
-  if (!refusal_.empty() || static_cast<int64_t>(text.size()) > limit_ || !write(note_name(key), text)) return;
+  if (!refusal_.empty() || static_cast<int64_t>(text.size()) > limit_) return;
+  if (!write(note_name(key), std::string(kNoteMagic) + std::string(text))) return;
   make_room(key, static_cast<int64_t>(text.size()));
 }
 
@@ -356,7 +377,7 @@ bool DiskCache::write(const std::string& name, std::string_view bytes) {
   return false;
 }
 
-/// Calls f for each file of the cache: entries, and those that were never finished.
+/// Calls f for each file of the cache: entries, notes, and those that were never finished.
 template <class F>
 void DiskCache::each_file(F&& f) const {
   if (!refusal_.empty()) return;
@@ -369,8 +390,9 @@ void DiskCache::each_file(F&& f) const {
   while (const dirent* e = ::readdir(listing)) {
     std::string_view name = e->d_name;
     struct stat s;
-    if (!is_kept(name) && !name.starts_with(kUnfinished)) continue;
+    if (!is_kept(name) && !is_unfinished(name)) continue;
     if (::fstatat(directory_, e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
+    if (!is_ours(directory_, e->d_name, s.st_size)) continue;
     f(File{std::string(name), s.st_size, s.st_mtim});
   }
   ::closedir(listing);
@@ -427,7 +449,7 @@ DiskCache::Contents DiskCache::clear() {
 namespace {
 
 std::string environment(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = ::secure_getenv(name);
   return value ? value : "";
 }
 
@@ -447,6 +469,13 @@ int64_t limit_from_settings() {
   return size << 20;
 }
 
+bool is_on_by_settings() {
+  std::string text = text_of_setting("STRIDER_CACHE");
+  if (!text.empty() && text != "0" && text != "1")
+    user_error("the environment variable STRIDER_CACHE is \"{}\", expected 0, for no code on disk, or 1", text);
+  return text != "0";
+}
+
 }  // namespace
 
 std::string disk_cache_folder() {
@@ -457,12 +486,13 @@ std::string disk_cache_folder() {
 }
 
 std::shared_ptr<DiskCache> disk_cache() {
-  static std::mutex& mutex = *new std::mutex;
   static auto& current = *new std::shared_ptr<DiskCache>;
   std::string folder = without_last_slashes(disk_cache_folder());
   int64_t limit = limit_from_settings();
-  if (folder.empty() || text_of_setting("STRIDER_CACHE") == "0") return nullptr;
-  std::lock_guard lock(mutex);
+  bool is_on = is_on_by_settings();
+  if (folder.empty() || !is_on) return nullptr;
+  const Uncancelled uncancelled;
+  std::unique_lock lock = lock_of_tables();
   if (!current || current->folder() != folder || current->limit_bytes() != limit)
     current = std::make_shared<DiskCache>(folder, limit);
   return current;

@@ -44,7 +44,7 @@ class STRIDER_KIT DiskCache {
   std::optional<Binary> find(const DiskKey& key);
   void store(const DiskKey& key, const Binary& binary);
 
-  /// Text that is no code, in a file NAME.json. It is kept, trusted and removed as entries are, but has no checksum: who reads it
+  /// Text that is no code, in a file NAME.note. It is kept, trusted and removed as entries are, but has no checksum: who reads it
   /// must not rely on what it says.
   std::optional<std::string> find_note(const DiskKey& key);
   void store_note(const DiskKey& key, std::string_view text);
@@ -58,7 +58,7 @@ class STRIDER_KIT DiskCache {
     int64_t entries = 0, bytes = 0;  // entries: code; the bytes are those of notes too
   };
   Contents contents() const;
-  /// Removes all entries and notes; gives what they were.
+  /// Removes all entries and notes, and no file that merely has such a name; gives what they were.
   Contents clear();
 
  private:

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "ir/print.h"
 #include "tensor/shape.h"
@@ -62,6 +63,7 @@ std::string values_text(const ir::Type& type, const int64_t* words) {
 std::vector<std::pair<std::string, Tensor>> EffectsExecutable::launch_and_tap(const Grid& grid, int axes,
                                                                               std::span<const uint64_t> args,
                                                                               StreamHandle stream) {
+  const Uncancelled uncancelled;
   std::vector<uint64_t> slots(args.begin(), args.end());
   std::vector<Tensor> memory;
   std::vector<std::pair<std::string, Tensor>> taps;

@@ -20,7 +20,13 @@ STRIDER_KIT planner::Typing type_operator(const detail::OperatorDecl& op, std::s
 /// and so are the results; literals count as numbers.
 detail::Values apply_to_values(const detail::OperatorDecl& op, std::span<const Value> arguments);
 
-/// A user error if a given output cannot hold the result.
+/// The operator's maths as a function of scalars.
+ir::Function scalar_of(const detail::OperatorDecl& op, const planner::Typing& typing);
+
+/// A user error: a given output cannot hold the result.
+[[noreturn]] void output_is_lower(size_t output, DType found, DType result);
+
+/// The tile kernel of a plan's key. A user error if a given output cannot hold the result.
 STRIDER_KIT ir::Function generate(const detail::OperatorDecl& op, const planner::Typing& typing, const planner::Key& key);
 
 }  // namespace strider

@@ -14,15 +14,17 @@
 namespace strider {
 
 struct Inspection {
-  detail::Operator op;
+  Operator op;
   planner::Typing typing;
   planner::Plan plan;
 
+  /// The maths as a function of scalars.
+  ir::Function scalar() const;
   /// The tile kernel. A user error if the tensors have no elements.
   ir::Function tile() const;
 };
 
 /// The errors are those of the call.
-Inspection inspect(const detail::Operator& op, std::span<const Argument> arguments, const Target& target);
+Inspection inspect(const Operator& op, std::span<const Argument> arguments, const Target& target);
 
 }  // namespace strider

@@ -2,6 +2,8 @@
 #include "call/interpret.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 
 #include <fmt/ranges.h>
 
@@ -56,24 +58,42 @@ std::string_view name_of(FaultKind kind) {
 
 }  // namespace v0
 
-std::optional<Interpretation> interpretation_from(const char* backend, const char* lints) {
+namespace {
+
+int64_t steps_from(const char* millions) {
+  constexpr int64_t kMillion = 1'000'000;
+  if (!millions || !*millions) return Interpretation().most_steps;
+  int64_t count = 0;
+  const char* last = millions + std::strlen(millions);
+  auto [end, error] = std::from_chars(millions, last, count);
+  if (error != std::errc() || end != last || count < 0 || count > INT64_MAX / kMillion)
+    user_error("STRIDER_STEPS is {}, expected a number of millions of statements, 0 for no limit", millions);
+  return count * kMillion;
+}
+
+}  // namespace
+
+std::optional<Interpretation> interpretation_from(const char* backend, const char* lints, const char* steps) {
   const std::string_view name = backend ? backend : "";
-  if (name.empty() || name == "native") return std::nullopt;
+  const bool is_native = name.empty() || name == "native";
   const std::vector<std::string_view> known = interpreters();
-  if (std::ranges::find(known, name) == known.end())
+  if (!is_native && std::ranges::find(known, name) == known.end())
     user_error("STRIDER_BACKEND is {}, expected {} or native", name, fmt::join(known, ", "));
   Interpretation how;
+  how.most_steps = steps_from(steps);
   for (std::string_view rest = lints ? lints : ""; !rest.empty();) {
     const size_t comma = std::min(rest.find(','), rest.size());
     switch_on(rest.substr(0, comma), &how);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
+  if (is_native) return std::nullopt;
   return how;
 }
 
 const Interpretation* interpretation() {
   if (const Interpreted::Entry* scope = scopes.innermost()) return &scope->how;
-  static const std::optional<Interpretation> settings = interpretation_from(setting("STRIDER_BACKEND"), setting("STRIDER_LINTS"));
+  static const std::optional<Interpretation> settings =
+      interpretation_from(setting("STRIDER_BACKEND"), setting("STRIDER_LINTS"), setting("STRIDER_STEPS"));
   return settings ? &*settings : nullptr;
 }
 
@@ -101,7 +121,7 @@ void InterpretedLaunch::launch(const Grid& grid, std::span<const uint64_t> args,
   } else if (!faults.empty()) {
     std::string text;
     for (const Fault& f : faults) text += (text.empty() ? "" : "\n") + f.text;
-    throw front::PlacedError(ErrorKind::User, text);
+    throw Error(ErrorKind::User, text, true);
   }
 }
 

@@ -15,12 +15,13 @@
 
 namespace strider {
 
-/// How launches of this thread are interpreted, or null: they run compiled. By the innermost Interpreted, else by the settings
-/// STRIDER_BACKEND and STRIDER_LINTS, read once. A user error if a setting has no meaning.
+/// How launches of this thread are interpreted, or null: they run compiled. By the innermost Interpreted, else by the
+/// settings STRIDER_BACKEND, STRIDER_LINTS and STRIDER_STEPS, read once. A user error if a setting has no meaning.
 STRIDER_KIT const Interpretation* interpretation();
 
-/// What the two settings, null where they are not set, ask for.
-std::optional<Interpretation> interpretation_from(const char* backend, const char* lints);
+/// What the settings STRIDER_BACKEND, STRIDER_LINTS and STRIDER_STEPS, null where they are not set, ask for. User errors: one of
+/// them has no meaning, even if nothing is interpreted.
+std::optional<Interpretation> interpretation_from(const char* backend, const char* lints, const char* steps = nullptr);
 
 /// The program as the interpreter runs it: what every engine runs, or with the lint of overflow what was written.
 std::unique_ptr<ir::Function> prepare_to_interpret(const ir::Function& tile, const Interpretation& how);
@@ -31,7 +32,7 @@ TensorArgument tensor_argument(size_t param, const void* data, DType dtype, cons
 /// A user error unless `device` is the CPU.
 void check_interpretable(const Device& device);
 
-/// Runs `program` in the interpreter; faults are collected by `how`, or thrown as a PlacedError, which says already whose they are.
+/// Runs `program` in the interpreter; faults are collected by `how`, or thrown as an error that is placed.
 class InterpretedLaunch final : public Executable {
  public:
   InterpretedLaunch(std::string what, const ir::Function& program, std::vector<TensorArgument> tensors, const Interpretation& how)

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <mutex>
 
 #include "base/error.h"
 #include "front/trace/kernel.h"
-#include "ir/print.h"
+#include "ir/promote.h"
 #include "planner/plan.h"
 #include "call/cache.h"
 #include "call/compile.h"
 #include "call/effects.h"
+#include "call/stages.h"
 #include "call/interpret.h"
 #include "call/launch_stream.h"
 #include "call/naming.h"
@@ -128,7 +128,8 @@ class Binding {
   size_t parameter_named(std::string_view wanted) const {
     for (size_t k = 0; k < kernel_.params.size(); ++k)
       if (name(k) == wanted) return k;
-    user_error("there is no argument {}; its arguments: {}", wanted, names([](size_t) { return true; }));
+    user_error("there is no argument {}; its arguments: {} (.names in the kernel's options names them)", wanted,
+               names([](size_t) { return true; }));
   }
 
   template <class Wanted>
@@ -160,6 +161,12 @@ class Binding {
     }
   }
 
+  static std::string pointer_hint(const Argument& a, DType wanted) {
+    if (a.kind() == Argument::Output) return ": a kernel takes it without st::out()";
+    if (a.kind() != Argument::Tensor) return "";
+    return fmt::format(": convert it with .to(st::{}), or let the kernel take tl::Ptr<>", ir::constant_of(wanted));
+  }
+
   static std::string kind_text(const Argument& a) {
     switch (a.kind()) {
       case Argument::Tensor: return fmt::format("a tensor of {}", name_of(a.view().dtype()));
@@ -167,6 +174,7 @@ class Binding {
       case Argument::Int:
       case Argument::Unsigned: return "an integer";
       case Argument::Float: return "a float";
+      case Argument::Output: return "an output";
       default: return "neither a tensor nor a number";
     }
   }
@@ -174,8 +182,8 @@ class Binding {
   void bind_pointer(size_t param, const Argument& a) {
     const ParamDecl& p = kernel_.params[param];
     if (a.kind() != Argument::Tensor || (!p.any_dtype && a.view().dtype() != p.dtype))
-      user_error("argument {} is {}, expected a tensor{}", name(param), kind_text(a),
-                 p.any_dtype ? "" : fmt::format(" of {}", name_of(p.dtype)));
+      user_error("argument {} is {}, expected a tensor{}{}", name(param), kind_text(a),
+                 p.any_dtype ? "" : fmt::format(" of {}", name_of(p.dtype)), pointer_hint(a, p.dtype));
     const TensorView& v = a.view();
     if (!device_) device_ = &v.device_object();
     if (device_ != &v.device_object())
@@ -259,17 +267,19 @@ static_assert(offsetof(Specialisation, facts) == 16);
 }  // namespace
 
 struct Kernel::Impl {
-  KernelDecl decl;
-  Cache<Executable> kernels;            // by specialisation
-  Cache<front::TracedKernel> programs;  // the same, to interpret
+  explicit Impl(KernelDecl d) : decl(std::move(d)) {}
 
-  std::mutex requests_mutex;
+  KernelDecl decl;
+  std::string what = "kernel " + decl.name;
+  Cache<Executable> kernels{what};            // by specialisation
+  Cache<front::TracedKernel> programs{what};  // the same, to interpret
+
   std::vector<std::vector<std::string>> requests;  // sets of taps that launches asked for
 
   /// What stands for a set of taps in the key: 0 for none.
   uint64_t number_of(const front::TapRequest& request) {
     if (!request.any) return 0;
-    std::lock_guard lock(requests_mutex);
+    std::unique_lock lock = lock_of_tables();
     auto known = std::find(requests.begin(), requests.end(), request.names);
     if (known == requests.end()) known = requests.insert(known, request.names);
     return static_cast<uint64_t>(known - requests.begin()) + 1;
@@ -316,15 +326,30 @@ struct Kernel::Impl {
   }
 };
 
-Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>()) {
-  if (!declaration.body) user_error("kernel {}: its body is a null pointer, expected a function", declaration.name);
-  impl_->decl = std::move(declaration);
+Kernel::Kernel(detail::KernelDecl declaration) : impl_(std::make_shared<Impl>(std::move(declaration))) {
+  const detail::KernelDecl& decl = impl_->decl;
+  if (!decl.body && !decl.program) user_error("kernel {}: its body is a null pointer, expected a function", decl.name);
+  for (size_t k = 0; k < decl.params.size(); ++k)
+    for (size_t other = 0; other < k; ++other)
+      if (!decl.params[k].name.empty() && decl.params[k].name == decl.params[other].name)
+        user_error("kernel {}: two parameters are called {}", decl.name, decl.params[k].name);
+}
+
+void detail::name_params(KernelDecl& kernel, const std::vector<std::string>& names) {
+  const size_t count = kernel.params.size();
+  bool is_short = false;  // constants at the end need no names
+  for (size_t k = names.size(); k < count && !names.empty(); ++k) is_short |= kernel.params[k].kind != ParamKind::Constant;
+  if (is_short || names.size() > count)
+    user_error("kernel {}: {} parameters are named, the function takes {}; names may be empty, and constants at the end need none",
+               kernel.name, names.size(), count);
+  for (size_t k = 0; k < names.size(); ++k)
+    if (!names[k].empty()) kernel.params[k].name = names[k];
 }
 
 const detail::KernelDecl& Kernel::declaration() const { return impl_->decl; }
 
 void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments, Taps* taps) const {
-  naming("kernel", impl_->decl.name, [&] {
+  entering("kernel", impl_->decl.name, grid.where(), [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Dims sizes = grid.resolve(binding.constants(constants));
@@ -343,7 +368,7 @@ void Kernel::launch(const LaunchGrid& grid, std::span<const Argument> arguments,
 }
 
 PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> arguments) const {
-  return naming("kernel", impl_->decl.name, [&] {
+  return entering("kernel", impl_->decl.name, grid.where(), [&] {
     Binding binding(impl_->decl, arguments);
     int64_t constants[kMaxParams];
     Grid size = checked_grid(grid.resolve(binding.constants(constants)), binding.device().target());
@@ -364,10 +389,10 @@ PreparedCall Kernel::prepare(const LaunchGrid& grid, std::span<const Argument> a
   });
 }
 
-std::string Kernel::source(std::initializer_list<Argument> arguments) const {
-  return naming("kernel", impl_->decl.name, [&] {
+std::string Kernel::show(const Stage& stage, std::initializer_list<Argument> arguments) const {
+  return entering("kernel", impl_->decl.name, [&] {
     Binding binding(impl_->decl, std::span(arguments.begin(), arguments.size()));
-    return ir::print(front::trace_kernel(impl_->decl, binding.facts()));
+    return stage_of(front::trace_kernel(impl_->decl, binding.facts()), stage.name, target_of(stage, binding.device()));
   });
 }
 

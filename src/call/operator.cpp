@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of an operator: arguments -> operands -> plan -> table -> launch.
 #include <cstring>
-#include <mutex>
 
 #include "base/error.h"
-#include "ir/print.h"
 #include "planner/instantiate.h"
 #include "planner/schema.h"
 #include "call/cache.h"
@@ -16,6 +14,7 @@
 #include "call/naming.h"
 #include "tensor/number.h"
 #include "call/prepared.h"
+#include "call/stages.h"
 #include "call/stats.h"
 #include "tensor/storage.h"
 #include "call/tiers.h"
@@ -24,8 +23,11 @@
 
 namespace strider {
 inline namespace v0 {
-namespace detail {
 
+using detail::OperatorDecl;
+using detail::PreparedNumber;
+using detail::PreparedParts;
+using detail::Values;
 using planner::ArgumentType;
 using planner::Key;
 using planner::kMaxOperands;
@@ -63,7 +65,7 @@ class Call {
   Call(const OperatorDecl& op, std::span<const Argument> arguments) : op_(op) {
     size_t given = 0;
     while (given < arguments.size() && arguments[arguments.size() - 1 - given].kind() == Argument::Output) ++given;
-    check_counts(arguments.size() - given, given);
+    check_counts(arguments.size() - given, given, !arguments.empty() && arguments.back().kind() == Argument::Tensor);
     place(arguments.first(arguments.size() - given));
     for (size_t k = 0; k < op.arguments; ++k) add_input(k);
     if (!device_) user_error("none of the arguments is a tensor");
@@ -114,6 +116,7 @@ class Call {
       const planner::ArgumentTyping& t = typing.arguments[k];
       if (!fits(*inputs_[k], t.rounded))
         user_error("argument {} is {}, which does not fit {}", op_.schema.name_of(k), text_of(*inputs_[k]), name_of(t.rounded));
+      if (t.is_natural) check_natural(*inputs_[k], op_.schema.name_of(k));
       operands_[op_.outputs + k].dtype = t.passed;
       scalars_[op_.outputs + k] = passed_bits(*inputs_[k], t.rounded, t.passed);
     }
@@ -126,6 +129,7 @@ class Call {
       const planner::ArgumentTyping& t = typing.arguments[k];
       if (operand(k).role != Role::Scalar) continue;
       all.push_back({k, op_.schema.name_of(k), inputs_[k]->kind(), t.rounded, t.passed});
+      all.back().is_natural = t.is_natural;
       if (!plan.empty) all.back().slot = planner::slot_of_scalar(plan.key, static_cast<int>(op_.outputs + k));
     }
     return all;
@@ -135,7 +139,7 @@ class Call {
   void check_outputs(const Typing& typing) const {
     for (size_t k = 0; k < op_.outputs; ++k)
       if (!planner::can_write(typing.results[k], operands_[k].dtype))
-        user_error("output {} is {}, the result is {}", k, name_of(operands_[k].dtype), name_of(typing.results[k]));
+        output_is_lower(k, operands_[k].dtype, typing.results[k]);
   }
 
   /// The tensors behind the kernel's pointers.
@@ -161,12 +165,11 @@ class Call {
     return o.role == Role::Scalar ? Source::Number : o.shape->rank() == 0 ? Source::ZeroDim : Source::Tensor;
   }
 
-  void check_counts(size_t inputs, size_t outputs) const {
+  void check_counts(size_t inputs, size_t outputs, bool ends_in_tensor) const {
     if (inputs > op_.arguments || (inputs < op_.arguments && op_.schema.defaults.empty()))
-      user_error("{} arguments given, expected {}", inputs, op_.arguments);
+      user_error("{} arguments given, expected {}{}", inputs, op_.arguments,
+                 inputs > op_.arguments && ends_in_tensor ? "; a tensor to write to is given as st::out(tensor)" : "");
     if (outputs != 0 && outputs != op_.outputs) user_error("{} outputs given, expected {} or none", outputs, op_.outputs);
-    if (inputs + op_.outputs > kMaxOperands)
-      user_error("{} operands, at most {} are possible", inputs + op_.outputs, kMaxOperands);
   }
 
   /// By place, then by name; what is left has its default.
@@ -218,16 +221,44 @@ class Call {
   uint8_t types_[kMaxOperands];     // by argument
 };
 
+/// The kernel's arguments; usual numbers of them lie in place.
+class Slots {
+ public:
+  Slots(const Plan& plan, const Call& call) {
+    const size_t most = planner::most_parameters(plan.key);
+    if (most > kFew) more_.resize(most);
+    uint64_t* slots = most > kFew ? more_.data() : few_;
+    used_ = {slots, planner::write_arguments(plan, call.scalars(), slots)};
+  }
+  Slots(const Slots&) = delete;
+  std::span<const uint64_t> used() const { return used_; }
+
+ private:
+  static constexpr size_t kFew = 128;
+  uint64_t few_[kFew];
+  std::vector<uint64_t> more_;
+  std::span<const uint64_t> used_;
+};
+
+}  // namespace
+
+namespace {
+void check_count(std::string_view what, size_t count, size_t most) {
+  if (count < 1 || count > most) user_error("it has {} {}, expected 1 to {}", count, what, most);
+}
 }  // namespace
 
 struct Operator::Impl {
   OperatorDecl decl;
-  Cache<const Typing*> typings;  // by the arguments' types
-  Cache<Executable> kernels;     // by device, typing and key
-  Cache<ir::Function> programs;  // to interpret, by typing, key and whether it runs as written
+  std::string what = "operator " + decl.name;
+  Cache<const Typing*> typings{what};  // by the arguments' types
+  Cache<Executable> kernels{what};     // by device, typing and key
+  Cache<ir::Function> programs{what};  // to interpret, by typing, key and whether it runs as written
 
   explicit Impl(OperatorDecl d) : decl(std::move(d)) {
     naming("operator", decl.name, [&] {
+      check_count("arguments", decl.arguments, detail::kMostArguments);
+      check_count("outputs", decl.outputs, detail::kMostOutputs);
       if (!decl.body) user_error("its body is a null pointer, expected a function");
       planner::check_schema(decl.schema, decl.arguments, decl.outputs);
     });
@@ -261,89 +292,105 @@ struct Operator::Impl {
  private:
   /// The one copy of a typing: argument types that lead to the same maths share their kernels.
   const Typing& distinct(Typing typing) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock = lock_of_tables();
     for (const auto& t : distinct_)
       if (*t == typing) return *t;
     distinct_.push_back(std::make_unique<Typing>(std::move(typing)));
     return *distinct_.back();
   }
 
-  std::mutex mutex_;
   std::vector<std::unique_ptr<Typing>> distinct_;
 };
 
 Operator::Operator(OperatorDecl declaration) : impl_(std::make_shared<Impl>(std::move(declaration))) {}
 
-Values Operator::apply(std::span<const Value> arguments) const { return apply_to_values(impl_->decl, arguments); }
+Operator::Impl& Operator::impl() const {
+  if (!impl_) user_error("the operator is empty: nothing was assigned to it");
+  return *impl_;
+}
 
-const OperatorDecl& Operator::declaration() const { return impl_->decl; }
+Values Operator::apply(std::span<const Value> arguments) const { return apply_to_values(declaration(), arguments); }
 
-size_t Operator::argument_named(std::string_view name) const {
-  return naming("operator", impl_->decl.name, [&] { return planner::index_of(impl_->decl.schema, name); });
+const OperatorDecl& Operator::declaration() const { return impl().decl; }
+
+size_t Operator::argument_named(std::string_view wanted) const {
+  return entering("operator", name(), [&] { return planner::index_of(declaration().schema, wanted); });
 }
 
 const Argument& Operator::default_of(size_t argument) const {
-  return naming("operator", impl_->decl.name, [&]() -> const Argument& { return planner::default_of(impl_->decl.schema, argument); });
+  return naming("operator", name(), [&]() -> const Argument& { return planner::default_of(declaration().schema, argument); });
+}
+
+void Operator::too_many(size_t found) const {
+  naming("operator", name(), [&] { user_error("{} arguments given, expected {}", found, arguments()); });
+  __builtin_unreachable();
+}
+
+void Operator::several_outputs() const {
+  naming("operator", name(), [&] { user_error("it has {} outputs: all(...) gives them", outputs()); });
+  __builtin_unreachable();
 }
 
 std::vector<Tensor> Operator::run(std::span<const Argument> arguments) const {
-  return naming("operator", impl_->decl.name, [&] {
-    Call call(impl_->decl, arguments);
-    const Typing& typing = impl_->typing(call);
+  Impl& self = impl();
+  return entering("operator", self.decl.name, [&] {
+    Call call(self.decl, arguments);
+    const Typing& typing = self.typing(call);
     call.pass_numbers(typing);
     std::vector<Tensor> results;
     if (!call.has_outputs()) results = call.allocate(typing);
     else call.check_outputs(typing);
     Plan plan = call.plan();
     if (plan.empty) return results;
-    uint64_t slots[planner::kMaxParameters];
-    size_t count = planner::write_arguments(plan, call.scalars(), slots);
+    Slots slots(plan, call);
     const Interpretation* how = interpretation();
-    if (how) impl_->interpreted(call, typing, plan, *how)->launch({plan.programs, 1, 1}, {slots, count});
-    else impl_->kernel(typing, plan, call.device()).launch({plan.programs, 1, 1}, {slots, count}, launch_stream(call.device(), arguments));
+    if (how) self.interpreted(call, typing, plan, *how)->launch({plan.programs, 1, 1}, slots.used());
+    else self.kernel(typing, plan, call.device()).launch({plan.programs, 1, 1}, slots.used(), launch_stream(call.device(), arguments));
     return results;
   });
 }
 
 PreparedCall Operator::prepare(std::span<const Argument> arguments) const {
-  return naming("operator", impl_->decl.name, [&] {
-    Call call(impl_->decl, arguments);
-    const Typing& typing = impl_->typing(call);
+  Impl& self = impl();
+  return entering("operator", self.decl.name, [&] {
+    Call call(self.decl, arguments);
+    const Typing& typing = self.typing(call);
     call.pass_numbers(typing);
     PreparedParts parts;
-    parts.what = "operator", parts.name = impl_->decl.name, parts.code = impl_, parts.device = &call.device();
+    parts.what = "operator", parts.name = self.decl.name, parts.code = impl_, parts.device = &call.device();
     if (call.has_outputs()) call.check_outputs(typing);
-    parts.outputs = call.has_outputs() ? owning_tensors(arguments, Argument::Output) : call.allocate(typing);
-    parts.tensors = owning_tensors(arguments, Argument::Tensor);
+    parts.outputs = call.has_outputs() ? detail::owning_tensors(arguments, Argument::Output) : call.allocate(typing);
+    parts.tensors = detail::owning_tensors(arguments, Argument::Tensor);
     Plan plan = call.plan();
     parts.numbers = call.numbers(typing, plan);
     if (plan.empty) return PreparedCall(std::move(parts));
     if (const Interpretation* how = interpretation()) {
-      std::shared_ptr<Executable> launch = impl_->interpreted(call, typing, plan, *how);
+      std::shared_ptr<Executable> launch = self.interpreted(call, typing, plan, *how);
       parts.executable = launch.get();
       parts.code = std::make_shared<std::pair<std::shared_ptr<Impl>, std::shared_ptr<Executable>>>(impl_, std::move(launch));
     } else {
-      parts.executable = &impl_->kernel(typing, plan, call.device());
+      parts.executable = &self.kernel(typing, plan, call.device());
     }
     parts.grid = {plan.programs, 1, 1};
-    uint64_t slots[planner::kMaxParameters];
-    parts.slots.assign(slots, slots + planner::write_arguments(plan, call.scalars(), slots));
+    Slots slots(plan, call);
+    parts.slots.assign(slots.used().begin(), slots.used().end());
     return PreparedCall(std::move(parts));
   });
 }
 
-std::string Operator::source(std::span<const Argument> arguments) const {
-  Device& device = naming("operator", impl_->decl.name, [&]() -> Device& { return Call(impl_->decl, arguments).device(); });
-  return ir::print(inspect(*this, arguments, device.target()).tile());
+std::string Operator::show(const Stage& stage, std::span<const Argument> arguments) const {
+  return entering("operator", name(), [&] {
+    const Target target = target_of(stage, Call(declaration(), arguments).device());
+    return stage_of(inspect(*this, arguments, target), stage.name, target);
+  });
 }
 
-}  // namespace detail
 }  // namespace v0
 
-Inspection inspect(const detail::Operator& op, std::span<const Argument> arguments, const Target& target) {
+Inspection inspect(const Operator& op, std::span<const Argument> arguments, const Target& target) {
   const detail::OperatorDecl& decl = op.declaration();
-  return naming("operator", decl.name, [&] {
-    detail::Call call(decl, arguments);
+  return entering("operator", decl.name, [&] {
+    Call call(decl, arguments);
     planner::Typing typing = type_operator(decl, call.types());
     call.pass_numbers(typing);
     Dims shape, strides;
@@ -351,6 +398,8 @@ Inspection inspect(const detail::Operator& op, std::span<const Argument> argumen
     return Inspection{op, std::move(typing), call.plan(target)};
   });
 }
+
+ir::Function Inspection::scalar() const { return scalar_of(op.declaration(), typing); }
 
 ir::Function Inspection::tile() const {
   return naming("operator", op.declaration().name, [&] {

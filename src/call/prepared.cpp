@@ -41,6 +41,7 @@ uint64_t checked_bits(const PreparedNumber& n, const Argument& value) {
                word(value.kind()), word(n.kind));
   if (!fits(value, n.rounded) || !passes(value, n.passed))
     user_error("argument {} is set to {}, which does not fit {}", n.name, text_of(value), name_of(n.rounded));
+  if (n.is_natural) check_natural(value, n.name);
   if (n.divisible_by_16 && value.as_int() % 16 != 0)
     user_error("argument {} is set to {}, and was prepared for multiples of 16: prepare another call", n.name, text_of(value));
   return passed_bits(value, n.rounded, n.passed);

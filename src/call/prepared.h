@@ -22,6 +22,7 @@ struct PreparedNumber {
   DType rounded, passed;           // as passed_bits() has them
   bool divisible_by_16 = false;    // the code relies on it
   size_t slot = kNoSlot;
+  bool is_natural = false;         // it must not be negative
 };
 
 struct PreparedParts {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call/tiers.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -9,10 +9,14 @@
 #include <deque>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
+#include "base/cancellation.h"
 #include "base/deep_stack.h"
+#include "base/quiet_thread.h"
 #include "base/settings.h"
+#include "base/undisturbed.h"
 #include "pass/pipeline.h"
 #include "call/compile.h"
 #include "call/stats.h"
@@ -44,31 +48,43 @@ struct Job {
   bool is_counted;  // the quick code was compiled too
 };
 
-/// One thread that compiles what is asked for, in order. It starts with the first job and ends with the process.
+/// One thread that compiles what is asked for, in order. It starts with the first job and ends with the process. A child of fork()
+/// forgets its parent's, which may be locked for ever, and has its own.
 class Background {
  public:
+  explicit Background(Background* previous) : previous_(previous) {}
+
   void add(Job job) {
+    const Uncancelled uncancelled;
     std::lock_guard lock(mutex_);
-    if (stopped_ || process_ != ::getpid()) return;  // a child has no such thread, and quick code will do
+    if (stopped_ || (!thread_.joinable() && !start())) return;
     jobs_.push_back(std::move(job));
-    if (!thread_.joinable()) start();
     changed_.notify_all();
   }
 
   void finish() {
+    const Uncancelled uncancelled;
     std::unique_lock lock(mutex_);
-    if (process_ != ::getpid()) return;  // the thread is another process's
     changed_.wait(lock, [&] { return (jobs_.empty() && !is_busy_) || stopped_; });
   }
 
  private:
-  void start() {
-    thread_ = std::thread([this] { run(); });
-    std::atexit([] { background().stop(); });  // before LLVM and the driver take themselves apart
+  /// Where no thread can start, quick code will do.
+  bool start() {
+    watch_for_exit();
+    try {
+      thread_ = start_quiet_thread([this] { run(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+    [[maybe_unused]] static const int registered = at_exit([] {  // before LLVM and the driver take themselves apart
+      if (Background* b = current.load()) b->stop();
+    });
+    return true;
   }
 
   void stop() {
-    if (process_ != ::getpid()) return;
+    if (!thread_.joinable()) return;
     {
       std::lock_guard lock(mutex_);
       stopped_ = true;
@@ -108,18 +124,28 @@ class Background {
 
  public:
   static Background& background() {
-    static Background& only = *new Background;
-    return only;
+    if (Background* existing = current.load(std::memory_order_acquire)) return *existing;
+    auto made = std::make_unique<Background>(parents.load());
+    Background* expected = nullptr;
+    return current.compare_exchange_strong(expected, made.get()) ? *made.release() : *expected;
+  }
+
+  static void forget() {
+    if (Background* b = current.exchange(nullptr)) parents.store(b);
   }
 
  private:
+  static inline constinit std::atomic<Background*> current{nullptr}, parents{nullptr};
+
+  [[maybe_unused]] Background* const previous_;  // kept reachable
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   std::thread thread_;
-  pid_t process_ = ::getpid();
   bool is_busy_ = false, stopped_ = false;
 };
+
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, Background::forget);
 
 bool wants_tiers(const Target& target) {
   const char* choice = setting("STRIDER_TIERS");

@@ -13,7 +13,7 @@
 
 namespace strider::ir {
 
-Builder::Builder(std::string name) {
+Builder::Builder(std::string name, size_t most) : most_(most) {
   function_.name = std::move(name);
   function_.regions_.emplace_back();
 }
@@ -40,6 +40,8 @@ uint8_t Builder::promises(Op op, const Type& type) const {
 }
 
 Value Builder::append(Op op, std::span<const Value> operands, int64_t imm, const Type& type) {
+  if (function_.nodes_.size() >= most_)
+    user_error("the program is too long: it has more than {} operations; write a loop, or several kernels", most_);
   Node node{.op = op, .type = type, .imm = imm};
   node.operand_count = static_cast<uint16_t>(operands.size());
   node.operands = static_cast<uint32_t>(function_.operands_.size());
@@ -98,10 +100,36 @@ void Builder::begin_region(Value owner, int index, std::span<const Type> params)
 }
 
 void Builder::end_region() {
-  std::vector<Key> keys = std::move(scopes_.back());
+  forget(0);
   scopes_.pop_back();
   open_.pop_back();
-  for (const Key& key : keys) numbers_.erase(key);
+}
+
+void Builder::forget(size_t keys) {
+  std::vector<Key>& scope = scopes_.back();
+  for (size_t k = keys; k < scope.size(); ++k) numbers_.erase(scope[k]);
+  scope.resize(std::min(keys, scope.size()));
+}
+
+Builder::Mark Builder::mark() const {
+  const Function& f = function_;
+  return {f.nodes_.size(),  f.operands_.size(), f.regions_.size(), f.param_info_.size(), f.tables_.size(),
+          f.spans_.size(),  open_.size(),       open_body().size(), scopes_.back().size(), span_};
+}
+
+void Builder::rollback(const Mark& mark) {
+  Function& f = function_;
+  while (open_.size() > mark.open) end_region();
+  forget(mark.keys);
+  f.regions_[open_.back()].body.resize(mark.body);
+  f.regions_[0].params.resize(mark.params);
+  f.regions_.resize(mark.regions);
+  f.nodes_.erase(f.nodes_.begin() + static_cast<std::ptrdiff_t>(mark.nodes), f.nodes_.end());
+  f.operands_.resize(mark.operands);
+  f.param_info_.resize(mark.params);
+  f.tables_.resize(mark.tables);
+  f.spans_.resize(mark.spans);
+  span_ = mark.span;
 }
 
 std::span<const Value> Builder::region_params() const { return function_.regions_[open_.back()].params; }

@@ -14,9 +14,13 @@
 
 namespace strider::ir {
 
+/// Nodes of a program as a user writes it, and of one that passes have made of it.
+inline constexpr size_t kMostWritten = 1 << 16, kMostNodes = 1 << 22;
+
 class Builder {
  public:
-  explicit Builder(std::string name);
+  /// A user error ends a program that would have more than `most` nodes.
+  explicit Builder(std::string name, size_t most = kMostNodes);
 
   // --- arguments and constants
   Value param(const Type& type, ParamInfo info);
@@ -114,6 +118,17 @@ class Builder {
   /// Switches folding and numbering off, for exact copies (the parser uses it).
   void set_literal(bool literal) { literal_ = literal; }
 
+  /// The functions that calls name, as Function::helpers.
+  void set_helpers(Helpers helpers) { function_.helpers = std::move(helpers); }
+  Value call(int64_t helper, std::span<const Value> operands, const Type& type) { return emit(Op::Call, operands, helper, &type); }
+  /// How far the program is written, to take back what is written later: all of it, bodies that are open then included.
+  struct Mark {
+    size_t nodes, operands, regions, params, tables, spans, open, body, keys;
+    uint16_t span;
+  };
+  Mark mark() const;
+  void rollback(const Mark& mark);
+
   const Function& function() const { return function_; }
   const Type& type(Value v) const { return function_.type(v); }
   Function finish();
@@ -134,11 +149,13 @@ class Builder {
 
   uint8_t promises(Op op, const Type& type) const;
   Value append(Op op, std::span<const Value> operands, int64_t imm, const Type& type);
+  void forget(size_t keys);  // of the innermost scope, all but the first ones
   Values region_op(Op op, std::span<const Value> operands, int64_t imm, std::span<const Type> results,
                    std::span<const std::vector<Type>> params, std::span<const RegionFn> bodies);
   std::vector<Type> types(std::span<const Value> values) const;
 
   Function function_;
+  size_t most_;
   std::vector<RegionId> open_{0};
   std::vector<std::vector<Key>> scopes_{1};  // keys to forget when a region ends
   std::unordered_map<Key, Value, KeyHash> numbers_;

@@ -27,7 +27,7 @@ struct Operands {
 
 /// All operands constant: compute.
 Value fold_constants(Builder& b, Op op, std::span<const Value> operands, const Type& type) {
-  if (!is_pointwise(op) || op == Op::PtrAdd || has(op, Approx) || operands.size() > kMostOperands) return {};
+  if (!is_pointwise(op) || op == Op::PtrAdd || op == Op::Call || has(op, Approx) || operands.size() > kMostOperands) return {};
   uint64_t args[kMostOperands];
   for (size_t k = 0; k < operands.size(); ++k)
     if (!constant_bits(b.function(), operands[k], &args[k])) return {};

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,11 +52,13 @@ struct Node {
   uint32_t aux = 0;  // index of a table (vector, shuffle); byte offset (alloc)
   Type type;
   int64_t imm = 0;
+  bool operator==(const Node&) const = default;
 };
 
 struct Region {
   std::vector<Value> params;
   std::vector<Value> body;
+  bool operator==(const Region&) const = default;
 };
 
 /// What is known about a kernel argument besides its type; all of it is part of the specialisation.
@@ -67,9 +70,14 @@ struct ParamInfo {
   bool operator==(const ParamInfo&) const = default;
 };
 
+class Function;
+/// Scalar functions of constants, pointwise ops and one yield of one value, which a program calls by number (Op::Call).
+using Helpers = std::vector<std::shared_ptr<const Function>>;
+
 class Function {
  public:
   std::string name;
+  Helpers helpers;
   int threads = 0;            // of a program, in lane form; 0 before
   int64_t scratch_bytes = 0;  // of a program, once scratch is assigned
 
@@ -103,6 +111,9 @@ class Function {
   void set_imm(Value v, int64_t imm) { nodes_[v.id].imm = imm; }
   void set_type(Value v, const Type& type) { nodes_[v.id].type = type; }
   Region& mutable_region(RegionId id) { return regions_[id]; }
+
+  /// Whether they were written by the same calls of a builder.
+  bool operator==(const Function&) const = default;
 
  private:
   friend class Builder;

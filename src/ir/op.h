@@ -2,6 +2,7 @@
 // What ops.def says, as an enum and a table of facts.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -9,7 +10,7 @@
 namespace strider::ir {
 
 enum class Op : uint8_t {
-#define STRIDER_OP(id, text, least, most, result, traits) id,
+#define STRIDER_OP(number, id, text, least, most, result, traits) id,
 #include <strider/ops.def>
 };
 
@@ -30,6 +31,7 @@ enum Trait : uint16_t {
 };
 
 struct OpInfo {
+  uint8_t number;  // in compiled programs
   std::string_view text;
   int least, most;  // operands
   ResultRule result;
@@ -37,7 +39,7 @@ struct OpInfo {
 };
 
 inline constexpr OpInfo kOps[] = {
-#define STRIDER_OP(id, text, least, most, result, traits) {text, least, most, ResultRule::result, traits},
+#define STRIDER_OP(number, id, text, least, most, result, traits) {number, text, least, most, ResultRule::result, traits},
 #include <strider/ops.def>
 };
 inline constexpr int kOpCount = static_cast<int>(sizeof(kOps) / sizeof(kOps[0]));
@@ -49,6 +51,21 @@ constexpr bool is_pointwise(Op op) { return has(op, Pointwise); }
 /// May be dropped when unused, merged with an equal one, and computed more than once.
 constexpr bool is_pure(Op op) { return !has(op, Reads | Writes | Regions | Pinned); }
 constexpr Op op_at(int index) { return static_cast<Op>(index); }
+
+/// Op itself counts the rows; the number of an op is what detail::OpId has.
+constexpr uint8_t number_of(Op op) { return info(op).number; }
+namespace internal {
+inline constexpr auto kRowOfNumber = [] {
+  std::array<int16_t, 256> rows{};
+  rows.fill(-1);
+  for (int row = 0; row < kOpCount; ++row) rows[kOps[row].number] = static_cast<int16_t>(row);
+  return rows;
+}();
+}  // namespace internal
+constexpr std::optional<Op> op_numbered(uint8_t number) {
+  int row = internal::kRowOfNumber[number];
+  return row < 0 ? std::nullopt : std::optional(op_at(row));
+}
 
 constexpr std::optional<Op> op_named(std::string_view text) {
   for (int i = 0; i < kOpCount; ++i)

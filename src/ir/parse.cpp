@@ -56,7 +56,10 @@ struct Statement {
 
 class Parser {
  public:
-  Parser(Lexer lex, const std::string& name) : lex_(lex), builder_(name) { builder_.set_literal(true); }
+  Parser(Lexer& lex, const std::string& name, Helpers helpers) : lex_(lex), builder_(name) {
+    builder_.set_literal(true);
+    builder_.set_helpers(std::move(helpers));
+  }
   Function run();
 
  private:
@@ -93,7 +96,7 @@ class Parser {
   template <class Fn>
   auto located(const Token& token, Fn check);
 
-  Lexer lex_;
+  Lexer& lex_;
   Builder builder_;
   std::unordered_map<std::string, Value> values_;
   std::vector<std::string> defined_;
@@ -483,11 +486,9 @@ std::string unquoted(const Lexer& lex, const Token& token) {
   return out;
 }
 
-std::string kernel_name(Lexer& lex) {
-  lex.skip_lines();
-  lex.expect("kernel");
+std::string function_name(Lexer& lex) {
   if (lex.peek().kind == Kind::String) return unquoted(lex, lex.take());
-  return std::string(lex.expect(Kind::Identifier, "the kernel's name").text);
+  return std::string(lex.expect(Kind::Identifier, "a name").text);
 }
 
 void Parser::param() {
@@ -530,7 +531,6 @@ Function Parser::run() {
   }
   body({});
   lex_.skip_lines();
-  if (lex_.peek().kind != Kind::End) lex_.error(lex_.peek(), "found {} after the kernel", describe(lex_.peek()));
   Function f = builder_.finish();
   f.threads = static_cast<int>(threads);
   f.scratch_bytes = scratch;
@@ -541,8 +541,24 @@ Function Parser::run() {
 
 Function parse(std::string_view source) {
   Lexer lex(source);
-  std::string name = kernel_name(lex);
-  return Parser(lex, name).run();
+  Helpers helpers;
+  lex.skip_lines();
+  while (lex.accept(text::kHelper)) {
+    std::string name = function_name(lex);
+    Token at = lex.peek();
+    Function helper = Parser(lex, name, {}).run();
+    try {
+      check_helper(helper);
+    } catch (const Error& e) {
+      lex.error_at(at, e.what());
+    }
+    helpers.push_back(std::make_shared<const Function>(std::move(helper)));
+  }
+  lex.expect(text::kKernel);
+  std::string name = function_name(lex);
+  Function kernel = Parser(lex, name, std::move(helpers)).run();
+  if (lex.peek().kind != Kind::End) lex.error(lex.peek(), "found {} after the kernel", describe(lex.peek()));
+  return kernel;
 }
 
 }  // namespace strider::ir

@@ -67,7 +67,8 @@ class Printer {
     name_region(f_.body());
   }
 
-  std::string function();
+  /// `kind`: what stands before the name.
+  std::string function(std::string_view kind);
   std::string statement(Value v) {
     write_head(v, {});
     return std::move(out_);
@@ -263,8 +264,8 @@ void Printer::write_param(int k) {
   write_flags(v);
 }
 
-std::string Printer::function() {
-  write("kernel {}(", text::is_identifier(f_.name) ? f_.name : quoted(f_.name));
+std::string Printer::function(std::string_view kind) {
+  write("{} {}(", kind, text::is_identifier(f_.name) ? f_.name : quoted(f_.name));
   for (size_t k = 0; k < f_.params().size(); ++k) write_param(static_cast<int>(k));
   write(")");
   if (f_.threads != 0) write(" threads={}", f_.threads);
@@ -276,7 +277,11 @@ std::string Printer::function() {
 
 }  // namespace
 
-std::string print(const Function& f) { return Printer(f).function(); }
+std::string print(const Function& f) {
+  std::string text;
+  for (const auto& helper : f.helpers) text += Printer(*helper).function(text::kHelper) + "\n";
+  return text + Printer(f).function(text::kKernel);
+}
 
 std::string print_statement(const Function& f, Value v) { return Printer(f).statement(v); }
 

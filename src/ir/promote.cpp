@@ -21,7 +21,7 @@ DType as_in_c(DType a, DType b) {
 
 DType holding_both(DType a, DType b) {
   auto [with_sign, without] = by_signedness(a, b);
-  if (without == DType::U64) user_error("u64 and {} have no common integer dtype: convert one of them", name_of(with_sign));
+  if (without == DType::U64) user_error("u64 and {} have no common integer dtype: convert one of them, for example with .to(st::i64)", name_of(with_sign));
   return wider(with_sign, signed_of_size(2 * size_of(without)));
 }
 

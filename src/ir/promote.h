@@ -26,6 +26,9 @@ DType promote_tile(DType a, DType b);
 /// integer dtype holds together.
 DType promote_operator(DType a, DType b);
 
+/// How C++ spells the dtype after `st::`, for messages.
+constexpr std::string_view constant_of(DType t) { return t == DType::Bool ? "boolean" : name_of(t); }
+
 /// True if every value of `from` is a value of `to`.
 bool widens(DType from, DType to);
 

@@ -16,7 +16,7 @@ namespace strider::ir {
 
 class Rewriter {
  public:
-  explicit Rewriter(const Function& source) : from(source), b(source.name), map_(source.size()) {}
+  explicit Rewriter(const Function& source) : from(source), b(source.name), map_(source.size()) { b.set_helpers(source.helpers); }
   virtual ~Rewriter() = default;
 
   /// Visits the parameters and every node of the program; gives the new function.

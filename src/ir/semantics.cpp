@@ -9,6 +9,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <numbers>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -278,6 +279,9 @@ MEANING(Erfc) { auto operator()(Real auto x) const { return std::erfc(x); } };
 MEANING(Lgamma) { auto operator()(Real auto x) const { return gamma_logarithm(x); } };
 MEANING(Tgamma) { auto operator()(Real auto x) const { return std::tgamma(x); } };
 MEANING(Sigmoid) { template <Real T> T operator()(T x) const { return 1 / (1 + std::exp(-x)); } };
+MEANING(Gelu) {
+  template <Real T> T operator()(T x) const { return static_cast<T>(x * std::erfc(x * -std::numbers::sqrt2_v<long double> / 2) / 2); }
+};
 MEANING(Bitcast) { template <class S> Raw<S> operator()(Raw<S> x) const { return x; } };
 
 MEANING(Add) {
@@ -378,8 +382,8 @@ MEANING(Fma) {
 
 // --- every pointwise op has a meaning
 
-/// Cast has a table of its own, by two dtypes; addresses are the interpreters' affair.
-constexpr bool is_elsewhere(Op op) { return op == Op::Cast || op == Op::PtrAdd; }
+/// Cast has a table of its own, by two dtypes; addresses are the interpreters' affair, calls that of ir/evaluate.h.
+constexpr bool is_elsewhere(Op op) { return op == Op::Cast || op == Op::PtrAdd || op == Op::Call; }
 
 template <Op op>
 concept Meant = requires { Meaning<op>{}; };
@@ -443,7 +447,7 @@ void run_cast(const uint64_t* const* args, const int* strides, uint64_t* out, si
 using Row = std::array<Lanes, kDTypeCount>;
 
 template <Op op, int... dtype>
-constexpr Row row_of(std::integer_sequence<int, dtype...>) {
+constexpr Row meanings_of(std::integer_sequence<int, dtype...>) {
   check_meaning<op>();
   if constexpr (is_pointwise(op) && !is_elsewhere(op) && Meant<op>)
     return {lanes_of<op, StorageAt<dtype>>(std::make_index_sequence<info(op).least>{})...};
@@ -452,7 +456,7 @@ constexpr Row row_of(std::integer_sequence<int, dtype...>) {
 
 template <int... op>
 constexpr std::array<Row, kOpCount> rows(std::integer_sequence<int, op...>) {
-  return {row_of<op_at(op)>(std::make_integer_sequence<int, kDTypeCount>{})...};
+  return {meanings_of<op_at(op)>(std::make_integer_sequence<int, kDTypeCount>{})...};
 }
 
 template <class From, int... to>
@@ -462,7 +466,7 @@ constexpr Row casts_from(std::integer_sequence<int, to...>) {
 
 template <int... dtype>
 constexpr std::array<Row, kDTypeCount> casts(std::integer_sequence<int, dtype...> all) {
-  static_assert(((dtype_of<StorageAt<dtype>> == dtype_at(dtype)) && ...));
+  static_assert(((dtype_of<StorageAt<dtype>> == dtype_at(dtype)) && ...));  // AllStorage has the order of the rows
   return {casts_from<StorageAt<dtype>>(all)...};
 }
 
@@ -470,8 +474,8 @@ constexpr auto kLanes = rows(std::make_integer_sequence<int, kOpCount>{});
 constexpr auto kCasts = casts(std::make_integer_sequence<int, kDTypeCount>{});
 
 Lanes find(Op op, DType dtype, DType result) {
-  if (op == Op::Cast) return kCasts[static_cast<int>(dtype)][static_cast<int>(result)];
-  Lanes lanes = kLanes[static_cast<int>(op)][static_cast<int>(dtype)];
+  if (op == Op::Cast) return kCasts[row_of(dtype)][row_of(result)];
+  Lanes lanes = kLanes[static_cast<int>(op)][row_of(dtype)];
   if (!lanes) internal_error("{} has no meaning on {}", name_of(op), name_of(dtype));
   return lanes;
 }
@@ -483,7 +487,7 @@ auto with_storage(DType dtype, Fn&& fn) {
   return [&]<int... k>(std::integer_sequence<int, k...>) {
     using Call = Result (*)(Fn&);
     constexpr Call calls[] = {[](Fn& f) { return f.template operator()<StorageAt<k>>(); }...};
-    return calls[static_cast<int>(dtype)](fn);
+    return calls[row_of(dtype)](fn);
   }(std::make_integer_sequence<int, kDTypeCount>{});
 }
 

@@ -8,6 +8,9 @@
 
 namespace strider::ir::text {
 
+/// What begins a program, and before it each function that it calls.
+inline constexpr std::string_view kKernel = "kernel", kHelper = "helper";
+
 /// Ops whose `imm` is one number, and what the number is called.
 struct ImmName {
   Op op;
@@ -16,6 +19,7 @@ struct ImmName {
 inline constexpr ImmName kImmNames[] = {
     {Op::ProgramId, "axis"}, {Op::NumPrograms, "axis"}, {Op::ExpandDims, "axis"}, {Op::Reduce, "axis"}, {Op::Scan, "axis"},
     {Op::Gather, "axis"},    {Op::Arange, "begin"},   {Op::Alloc, "count"},      {Op::Extract, "lane"},    {Op::Exchange, "xor"},
+    {Op::Call, "helper"},
 };
 
 constexpr std::string_view imm_name(Op op) {

@@ -210,6 +210,16 @@ void result_rule(const Function& f, Value v) {
   check_result(f, v, types[static_cast<size_t>(f[v].imm)]);
 }
 
+void call_rule(const Function& f, Value v) {
+  check_imm(f, v, 0, static_cast<int64_t>(f.helpers.size()) - 1);
+  const Function& helper = *f.helpers[static_cast<size_t>(f[v].imm)];
+  std::vector<Type> operands;
+  for (Value o : f.operands(v)) operands.push_back(f.type(o).with_shape({}));
+  if (operands != types_of(helper, helper.params()))
+    user_error("call: {} takes {} operands of other types", helper.name, helper.params().size());
+  check_result(f, v, helper.type(helper.operand(helper.body().body.back(), 0)).with_shape(f.type(f.operand(v, 0)).shape));
+}
+
 struct Rule {
   Op op;
   void (*check)(const Function& f, Value v);
@@ -230,7 +240,7 @@ constexpr Rule kRules[] = {
 
     {Op::Reduce, fold_rule, true},             {Op::Scan, fold_rule, true},          {Op::For, for_rule, false},
     {Op::While, while_rule, false},            {Op::If, if_rule, false},             {Op::Nest, nest_rule, false},
-    {Op::Result, result_rule, true},
+    {Op::Result, result_rule, true},           {Op::Call, call_rule, true},
 };
 
 const Rule* rule_of(Op op) {
@@ -266,6 +276,20 @@ void check_node(const Function& f, Value v) {
   bool uses_imm = n.op == Op::Param || (rule && rule->uses_imm);
   if (n.imm != 0 && !uses_imm) user_error("{}: a number {} without meaning", name_of(n.op), n.imm);
   if (has(n.op, Regions)) check_regions(f, v);
+}
+
+void check_helper(const Function& helper) {
+  auto refuse = [&](std::string_view why) { user_error("helper {}: {}", helper.name, why); };
+  const auto& body = helper.body().body;
+  for (Value p : helper.params())
+    if (helper.type(p).is_pointer()) refuse("a parameter is a pointer");
+  if (body.empty() || helper[body.back()].op != Op::Yield || helper[body.back()].operand_count != 1) refuse("it does not yield one value");
+  for (size_t k = 0; k + 1 < body.size(); ++k) {
+    const Node& n = helper[body[k]];
+    if ((!is_pointwise(n.op) && n.op != Op::Constant) || n.op == Op::Call || n.op == Op::PtrAdd || n.type.is_pointer())
+      refuse(fmt::format("it holds {}, expected constants and pointwise ops", name_of(n.op)));
+    if (!n.type.is_scalar()) refuse("it holds a tile");
+  }
 }
 
 // --- the whole function
@@ -336,6 +360,10 @@ void Verifier::run() {
     internal_error("{}: {} bytes of scratch", f_.name, f_.scratch_bytes);
   for (Value p : f_.params())
     if (!f_.type(p).is_scalar()) refuse(p, "a parameter of type {}, expected a scalar or a pointer", to_string(f_.type(p)));
+  for (const auto& helper : f_.helpers) {
+    Verifier(*helper, Form::Tile).run();
+    check_helper(*helper);
+  }
   check_region(0, {}, false);
 }
 

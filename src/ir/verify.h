@@ -20,6 +20,9 @@ void verify(const Function& f, Form form);
 /// The rules of one node that hold in every form and need no context. Throws a user error that names the op.
 void check_node(const Function& f, Value v);
 
+/// A user error if it is no function for Function::helpers.
+void check_helper(const Function& helper);
+
 /// How many regions an op holds.
 int region_count(Op op);
 

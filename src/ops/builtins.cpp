@@ -90,7 +90,7 @@ bool takes(const detail::OperatorDecl& op, DType dtype) {
   }
 }
 
-Inspection example_of(const detail::Operator& op, const Target& target, std::string_view layout) {
+Inspection example_of(const Operator& op, const Target& target, std::string_view layout) {
   const detail::OperatorDecl& decl = op.declaration();
   Example example(decl, takes(decl, DType::F32) ? DType::F32 : DType::I32, layout);
   planner::Typing typing = type_operator(decl, example.types());
@@ -103,16 +103,17 @@ Inspection example_of(const detail::Operator& op, const Target& target, std::str
 
 template <class Op>
 Builtin operator_builtin(const Op&) {
-  const detail::Operator& op = Op::get().untyped();
+  const Operator& op = Op::get().untyped();
   auto inspect = [&op](const Target& t, std::string_view layout) { return example_of(op, t, layout); };
   auto tile = [inspect](const Target& t, std::string_view layout) { return inspect(t, layout).tile(); };
-  return {op.declaration().name, "operator", tile, &op, inspect};
+  return {op.declaration().name, "operator", tile, &op, nullptr, inspect};
 }
 
 Builtin kernel_builtin(const Kernel& kernel) {
-  return {kernel.declaration().name, "kernel", [&kernel](const Target&, std::string_view block) {
+  auto tile = [&kernel](const Target&, std::string_view block) {
     return front::trace_kernel(kernel, {{"BLOCK", std::stoll(std::string(block))}});
-  }};
+  };
+  return {kernel.declaration().name, "kernel", tile, nullptr, &kernel};
 }
 
 std::vector<Builtin> make_builtins() {
@@ -137,13 +138,16 @@ std::span<const Builtin> builtins() {
   return list;
 }
 
-const Builtin& builtin_named(std::string_view name) {
+const Builtin& builtin_named(std::string_view name) { return builtin_named(name, ""); }
+
+const Builtin& builtin_named(std::string_view name, std::string_view kind) {
   std::vector<std::string> names;
   for (const Builtin& b : builtins()) {
+    if (!kind.empty() && b.kind != kind) continue;
     if (b.name == name) return b;
     names.push_back(b.name);
   }
-  user_error("there is no builtin {}; there are {}", name, fmt::join(names, ", "));
+  user_error("there is no {} {}; there are {}", kind.empty() ? "builtin" : kind, name, fmt::join(names, ", "));
 }
 
 std::vector<std::string> variants(const Builtin& builtin) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <strider/kernel.h>
+
 #include "ir/function.h"
 #include "ir/target.h"
 #include "call/inspect.h"
@@ -19,14 +21,16 @@ struct Builtin {
   std::string kind;  // "operator" or "kernel"
   /// `variant` is one of variants(): for operators how the inputs lie, for kernels a block size.
   std::function<ir::Function(const Target& target, std::string_view variant)> tile;
-  const detail::Operator* op = nullptr;  // of operators
+  const Operator* op = nullptr;    // of operators
+  const Kernel* kernel = nullptr;  // of kernels
   /// Of operators: the plan on the way to the tile program.
   std::function<Inspection(const Target& target, std::string_view layout)> inspect = {};
 };
 
 std::span<const Builtin> builtins();
-/// A user error that lists the names if there is none.
+/// A user error that lists the names if there is none. The second form looks among those of a kind alone.
 const Builtin& builtin_named(std::string_view name);
+const Builtin& builtin_named(std::string_view name, std::string_view kind);
 /// The variants of a builtin, the usual one first. Of operators: "flat" contiguous, "rows" the last input broadcast along the
 /// rows (an only input: rows apart), "strided" every second column, "transposed" the last input transposed.
 std::vector<std::string> variants(const Builtin& builtin);

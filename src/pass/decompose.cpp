@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass/decompose.h"
 
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "ir/fold.h"
 #include "ir/rewrite.h"
@@ -37,6 +42,7 @@ constexpr Expansion<Value(MathsBuilder&, Value)> kOfOne[] = {
     STRIDER_EXPANSION(Sinh, sinh), STRIDER_EXPANSION(Cosh, cosh), STRIDER_EXPANSION(Tanh, tanh),
     STRIDER_EXPANSION(Asinh, asinh), STRIDER_EXPANSION(Acosh, acosh), STRIDER_EXPANSION(Atanh, atanh),
     STRIDER_EXPANSION(Erf, erf), STRIDER_EXPANSION(Erfc, erfc), STRIDER_EXPANSION(Sigmoid, sigmoid),
+    STRIDER_EXPANSION(Gelu, gelu),
     {Op::Tgamma, nullptr, maths::tgamma<maths::F64>},
     {Op::Lgamma, nullptr, maths::lgamma<maths::F64>},
 };
@@ -62,16 +68,24 @@ Value expand_function(Builder& b, Op op, std::span<const Value> x) {
   return x.size() == 1 ? expand_by(b, kOfOne, op, dtype, x[0]) : expand_by(b, kOfTwo, op, dtype, x[0], x[1]);
 }
 
-/// Powers whose exponent is a constant and that are products: pow(x, 2) is x * x, correctly rounded.
-Value expand_constant_pow(Builder& b, std::span<const Value> x) {
-  Value exponent = x[1];
-  while (b.function()[exponent].op == Op::Broadcast) exponent = b.function().operand(exponent, 0);
+/// The exponent of a power that is a product or a quotient, or 0: pow(x, 2) is x * x, correctly rounded.
+int product_exponent(const Function& f, Value exponent) {
+  while (f[exponent].op == Op::Broadcast) exponent = f.operand(exponent, 0);
   uint64_t bits;
-  if (!constant_bits(b.function(), exponent, &bits)) return {};
-  double n = double_of_bits(b.type(exponent).dtype, bits);
-  if (n == 2) return b.mul(x[0], x[0]);
-  if (n == 3) return b.mul(b.mul(x[0], x[0]), x[0]);
-  return n == -1 ? b.binary(Op::Div, b.constant(b.type(x[0]), 1), x[0]) : Value{};
+  if (!is_float(f.type(exponent).dtype) || !constant_bits(f, exponent, &bits)) return 0;
+  double n = double_of_bits(f.type(exponent).dtype, bits);
+  return n == 2 || n == 3 || n == -1 ? static_cast<int>(n) : 0;
+}
+
+/// The product that a power is, or no value.
+Value write_product(Builder& b, Op op, std::span<const Value> x) {
+  int n = op == Op::Pow ? product_exponent(b.function(), x[1]) : 0;
+  if (n == 0) return {};
+  DType dtype = b.type(x[0]).dtype;
+  Value base = is_narrow(dtype) ? b.cast(x[0], DType::F32) : x[0];
+  Value result = n == -1 ? b.binary(Op::Div, b.constant(b.type(base), 1), base) : b.mul(base, base);
+  if (n == 3) result = b.mul(result, base);
+  return is_narrow(dtype) ? b.cast(result, dtype) : result;
 }
 
 // --- 16-bit floats
@@ -108,53 +122,132 @@ Value fma_by_f64(Builder& b, std::span<const Value> x) {
 
 namespace {
 
-// --- the pass
+// --- one op
 
-class Decomposer : public Rewriter {
- public:
-  using Rewriter::Rewriter;
+/// `op` on operands of f32, f64, integers or bool; `dtype` is what the program asked it of.
+Value expand(Builder& b, Op op, std::span<const Value> x, DType dtype) {
+  if (has(op, Approx) && is_float(dtype)) return expand_function(b, op, x);
+  Value composed = compose(b, op, x, dtype);
+  return composed.valid() ? composed : b.emit(op, x);
+}
 
- protected:
-  void visit(Value v) override;
+Value expand_narrow(Builder& b, Op op, std::span<const Value> x, DType result) {
+  if (op == Op::Neg || op == Op::Abs) return change_sign(b, op, x[0]);
+  if (op == Op::Fma) return fma_by_f64(b, x);
+  std::vector<Value> wide;
+  for (Value v : x) wide.push_back(b.cast(v, DType::F32));
+  return b.cast(expand(b, op, wide, b.type(x[0]).dtype), result);
+}
 
- private:
-  /// `op` on operands of f32, f64, integers or bool; `dtype` is what the program asked it of.
-  Value expand(Op op, std::span<const Value> x, DType dtype);
-  Value narrow(Op op, std::span<const Value> x, const Type& type);
-};
+/// `op`, which gives `result`, written in ops that targets spell.
+Value write(Builder& b, Op op, std::span<const Value> x, DType result) {
+  if (Value on_bits = compose_on_bits(b, op, x); on_bits.valid()) return on_bits;
+  DType dtype = b.type(x[0]).dtype;
+  return is_narrow(dtype) ? expand_narrow(b, op, x, result) : expand(b, op, x, dtype);
+}
 
 /// True for what every target spells as it is; such nodes keep their promises (flags).
 bool stays(const Function& f, Value v) {
   Op op = f[v].op;
   const Type& operand = f.type(f.operand(v, 0));
-  if (op == Op::Where || op == Op::Cast || op == Op::Bitcast || operand.is_pointer()) return true;
+  if (op == Op::Where || op == Op::Cast || op == Op::Bitcast || op == Op::Call || operand.is_pointer()) return true;
   return is_int(operand.dtype) && !has(op, Composed | Approx) && op != Op::Fma;
 }
 
-void Decomposer::visit(Value v) {
-  Op op = from[v].op;
-  if (!is_pointwise(op) || stays(from, v)) return copy(v);
-  std::vector<Value> x = map(from.operands(v));
-  DType dtype = b.type(x[0]).dtype;
-  if (Value on_bits = compose_on_bits(b, op, x); on_bits.valid()) return set(v, on_bits);
-  set(v, is_narrow(dtype) ? narrow(op, x, from.type(v)) : expand(op, x, dtype));
-}
+// --- what is called
 
-Value Decomposer::narrow(Op op, std::span<const Value> x, const Type& type) {
-  if (op == Op::Neg || op == Op::Abs) return change_sign(b, op, x[0]);
-  if (op == Op::Fma) return fma_by_f64(b, x);
-  std::vector<Value> wide;
-  for (Value v : x) wide.push_back(b.cast(v, DType::F32));
-  return b.cast(expand(op, wide, b.type(x[0]).dtype), type.dtype);
-}
+/// An op on operands of a dtype.
+using Key = std::pair<Op, DType>;
 
-Value Decomposer::expand(Op op, std::span<const Value> x, DType dtype) {
-  if (op == Op::Pow && is_float(dtype))
-    if (Value product = expand_constant_pow(b, x); product.valid()) return product;
-  if (has(op, Approx) && is_float(dtype)) return expand_function(b, op, x);
-  Value composed = compose(b, op, x, dtype);
-  return composed.valid() ? composed : b.emit(op, x);
-}
+/// The ops that a program calls instead of having their expansions each time.
+class Called {
+ public:
+  explicit Called(const Function& f) {
+    std::map<Key, Uses> uses;
+    for (uint32_t id = 0; id < f.size(); ++id) {
+      Value v{id};
+      bool is_product = f[v].op == Op::Pow && product_exponent(f, f.operand(v, 1)) != 0;
+      if (is_pointwise(f[v].op) && !stays(f, v) && !is_product) uses[{f[v].op, f.type(f.operand(v, 0)).dtype}].add(f, v);
+    }
+    std::vector<std::pair<Key, std::shared_ptr<const Function>>> repeated;
+    size_t total = 0;
+    for (const auto& [key, use] : uses) {
+      if (use.count < 2) continue;
+      auto function = helper(key, use);
+      if (function->size() < kLeastCalled) continue;
+      total += use.count * function->size();
+      repeated.emplace_back(key, std::move(function));
+    }
+    if (total <= kMostExpanded) return;
+    for (auto& [key, function] : repeated) {
+      numbers_[key] = helpers_.size();
+      helpers_.push_back(std::move(function));
+    }
+  }
+
+  const Helpers& helpers() const { return helpers_; }
+  /// The number of the helper, or nothing.
+  std::optional<int64_t> number(Op op, DType dtype) const {
+    auto found = numbers_.find({op, dtype});
+    return found == numbers_.end() ? std::nullopt : std::optional(static_cast<int64_t>(found->second));
+  }
+
+ private:
+  static constexpr size_t kMostExpanded = 600;  // nodes of repeated expansions; more than any kernel has that is measured
+  static constexpr size_t kLeastCalled = 16;    // nodes; less is no longer than a call
+
+  struct Uses {
+    size_t count = 0;
+    int operands = 0;
+    DType result = DType::Bool;
+
+    void add(const Function& f, Value v) {
+      ++count;
+      operands = f[v].operand_count;
+      result = f.type(v).dtype;
+    }
+  };
+
+  static std::shared_ptr<const Function> helper(Key key, const Uses& use) {
+    auto [op, dtype] = key;
+    Builder b(fmt::format("{}_{}", name_of(op), name_of(dtype)));
+    std::vector<Value> x;
+    for (int k = 0; k < use.operands; ++k) x.push_back(b.param(Type::scalar(dtype), {}));
+    Value result[] = {write(b, op, x, use.result)};
+    b.yield(result);
+    return std::make_shared<const Function>(b.finish());
+  }
+
+  std::map<Key, size_t> numbers_;
+  Helpers helpers_;
+};
+
+// --- the pass
+
+class Decomposer : public Rewriter {
+ public:
+  explicit Decomposer(const Function& f) : Rewriter(f), called_(f) {
+    first_ = static_cast<int64_t>(f.helpers.size());
+    Helpers all = f.helpers;
+    all.insert(all.end(), called_.helpers().begin(), called_.helpers().end());
+    b.set_helpers(std::move(all));
+  }
+
+ protected:
+  void visit(Value v) override {
+    Op op = from[v].op;
+    if (!is_pointwise(op) || stays(from, v)) return copy(v);
+    std::vector<Value> x = map(from.operands(v));
+    Value product = write_product(b, op, x);
+    if (product.valid()) return set(v, product);
+    if (auto number = called_.number(op, b.type(x[0]).dtype)) return set(v, b.call(first_ + *number, x, from.type(v)));
+    set(v, write(b, op, x, from.type(v).dtype));
+  }
+
+ private:
+  Called called_;
+  int64_t first_ = 0;  // number of the first helper of our own
+};
 
 }  // namespace
 

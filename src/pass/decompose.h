@@ -8,6 +8,8 @@
 //  - arithmetic on f16 and bf16. It is done in f32 and rounded once per op, in the combine regions of reductions and scans
 //    as well: each step rounds. For + - * / and sqrt that is the correctly rounded result, f32 having more than twice the
 //    bits. fma goes through f64. neg and abs act on the bits. Loads, stores, casts, bitcasts, where and atomics stay.
+// A program whose expansions would be long calls them instead (Op::Call): compile time is then linear in the number of
+// functions, at well under a millisecond each. The bits are the same: what is called is the same expansion, written once.
 // Every replacement gives the bits of ir/semantics.h (NaN payloads aside), except the functions that maths.h approximates.
 #pragma once
 

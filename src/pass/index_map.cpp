@@ -86,11 +86,15 @@ std::optional<int64_t> step_along(const Function& f, Value v, int axis) {
   }
 }
 
-bool is_never_negative(const Function& f, Value v) {
+namespace {
+
+/// The same of one value, where that of its operands is known.
+bool is_never_negative(const Function& f, Value v, const std::vector<bool>& known) {
   const Node& n = f[v];
+  if (n.type.is_void || n.type.is_pointer()) return false;
   if (is_unsigned_int(n.type.dtype)) return true;
   if (int64_t c; constant_int(f, v, &c)) return c >= 0;
-  auto of = [&](int k) { return is_never_negative(f, f.operand(v, k)); };
+  auto of = [&](int k) { return known[f.operand(v, k).id]; };
   switch (n.op) {
     case Op::ProgramId:
     case Op::NumPrograms: return true;
@@ -115,9 +119,17 @@ bool is_never_negative(const Function& f, Value v) {
   }
 }
 
+}  // namespace
+
+std::vector<bool> never_negative(const Function& f) {
+  std::vector<bool> known(f.size());
+  for (uint32_t id = 0; id < f.size(); ++id) known[id] = is_never_negative(f, Value{id}, known);
+  return known;
+}
+
 namespace {
 
-int own_cost(Op op) { return op == Op::Div || op == Op::Rem ? kDivisionCost : 1; }
+int own_cost(Op op) { return op == Op::Call ? kMostInlineCost : op == Op::Div || op == Op::Rem ? kDivisionCost : 1; }
 
 bool is_index_type(const Type& t) { return t.is_pointer() || !is_float(t.dtype); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "ir/function.h"
 
@@ -21,8 +22,8 @@ bool is_large(const ir::Function& f, ir::Value v);
 /// not known. Narrow integers may wrap on the way.
 std::optional<int64_t> step_along(const ir::Function& f, ir::Value v, int axis);
 
-/// True if no lane of the integer `v` can be below zero.
-bool is_never_negative(const ir::Function& f, ir::Value v);
+/// For every value, by id: true if it is an integer of which no lane can be below zero.
+std::vector<bool> never_negative(const ir::Function& f);
 
 /// How a tile value is computed.
 struct Inlining {

@@ -27,10 +27,14 @@ ir::Function prepare(const ir::Function& tile, const Target& target, const Watch
   ir::Function program = tile;
   for (const Step& step : kSteps) {
     program = step.run(program);
-    if (step.run == decompose) program = respell(program, target);
+    if (step.run == decompose) {
+      program = respell(program, target);
+      for (auto& helper : program.helpers) helper = std::make_shared<const ir::Function>(respell(*helper, target));
+    }
     show(step.stage, program);
   }
   check_spelled(program, target);
+  for (const auto& helper : program.helpers) check_spelled(*helper, target);
   return program;
 }
 

@@ -99,12 +99,12 @@ class Planner {
   void collect_leaves(Value operand, bool same_lane, Leaves& leaves) const;
   std::vector<Leaf> leaves(Value v) const;
 
-  void place(Value v);
-  void settle(Value v);
-  int ready(Value v);
+  void place(Value root);
+  int ready(Value root);
   int ready_for_memory(Value v) const;
   int find_nest(const Shape& space, int earliest);
-  void insert(Value v, int nest);
+  void insert(Value root, int nest);
+  void append(Value v, int nest);
   void record_effect(Value v, int step);
   void mark_kept(const Leaf& leaf, int nest);
   void need_before(Value operand);
@@ -134,14 +134,20 @@ Shape Planner::space_of(Value v) const {
   return squeeze(f_.type(by_operand ? f_.operand(v, 0) : v).shape);
 }
 
-void Planner::collect_leaves(Value v, bool same_lane, Leaves& leaves) const {
-  if (!leaves.seen.insert(2 * uint64_t{v.id} + same_lane).second) return;
-  if (!is_inline(v)) {
-    leaves.all.push_back({v, same_lane || f_.type(v).is_scalar()});
-    return;
+void Planner::collect_leaves(Value operand, bool same_lane, Leaves& leaves) const {
+  std::vector<Leaf> open{{operand, same_lane}};
+  while (!open.empty()) {
+    auto [v, same] = open.back();
+    open.pop_back();
+    if (!leaves.seen.insert(2 * uint64_t{v.id} + same).second) continue;
+    if (!is_inline(v)) {
+      leaves.all.push_back({v, same || f_.type(v).is_scalar()});
+      continue;
+    }
+    if (has(f_[v].op, Shapes)) same &= keeps_lanes(f_, v);
+    auto operands = f_.operands(v);
+    for (size_t k = operands.size(); k-- > 0;) open.push_back({operands[k], same});
   }
-  if (has(f_[v].op, Shapes)) same_lane &= keeps_lanes(f_, v);
-  for (Value o : f_.operands(v)) collect_leaves(o, same_lane, leaves);
 }
 
 std::vector<Leaf> Planner::leaves(Value v) const {
@@ -158,25 +164,37 @@ std::vector<Leaf> Planner::leaves(Value v) const {
 
 // --- placing
 
-/// Finds a nest for `v` and writes it there, with all it needs.
-void Planner::place(Value v) {
-  if (step_[v.id] != kUnplaced) return;
-  settle(v);
-  ++stamp_;
-  int nest = find_nest(space_of(v), ready(v));
-  insert(v, nest);
-}
-
-/// Places what `v` reads at another lane, directly or through operands that will share its nest: that has to be complete
-/// in an earlier nest.
-void Planner::settle(Value v) {
-  if (settled_[v.id]) return;
-  settled_[v.id] = true;
-  for (const Leaf& leaf : leaves(v)) {
-    if (step_[leaf.value.id] != kUnplaced) continue;
-    bool joins = leaf.same_lane && f_[leaf.value].op != Op::Histogram && space_of(leaf.value) == space_of(v);
-    if (joins) settle(leaf.value);
-    else place(leaf.value);
+/// Finds a nest for `root` and writes it there, with all it needs. What it reads at another lane, directly or through operands
+/// that will share its nest, is placed before: that has to be complete in an earlier nest.
+void Planner::place(Value root) {
+  struct Visit {
+    Value v;
+    bool joins;  // the nest of the value before
+    std::vector<Leaf> leaves;
+    size_t next = 0;
+  };
+  std::vector<Visit> open;
+  auto begin = [&](Value v, bool joins) {
+    if (step_[v.id] != kUnplaced || (joins && settled_[v.id])) return;
+    open.push_back({v, joins, settled_[v.id] ? std::vector<Leaf>{} : leaves(v)});
+    settled_[v.id] = true;
+  };
+  begin(root, false);
+  while (!open.empty()) {
+    Visit& at = open.back();
+    if (at.next < at.leaves.size()) {
+      const Leaf leaf = at.leaves[at.next++];
+      bool joins = leaf.same_lane && f_[leaf.value].op != Op::Histogram && space_of(leaf.value) == space_of(at.v);
+      begin(leaf.value, joins);
+      continue;
+    }
+    Value v = at.v;
+    bool joins = at.joins;
+    open.pop_back();
+    if (joins || step_[v.id] != kUnplaced) continue;
+    ++stamp_;
+    int nest = find_nest(space_of(v), ready(v));
+    insert(v, nest);
   }
 }
 
@@ -186,18 +204,40 @@ bool Planner::is_complete_only(Value v) const {
   return !is_tile(v) || op == Op::Result || op == Op::Atomic || op == Op::Histogram;
 }
 
-/// The first step at which `v` can run.
-int Planner::ready(Value v) {
-  if (ready_[v.id].stamp == stamp_) return ready_[v.id].number;
-  int step = ready_for_memory(v);
-  for (const Leaf& leaf : leaves(v)) {
-    int at = step_[leaf.value.id];
+/// The first step at which `root` can run.
+int Planner::ready(Value root) {
+  struct Visit {
+    Value v;
+    std::vector<Leaf> leaves;
+    int step;
+    size_t next = 0;
+  };
+  std::vector<Visit> open;
+  auto begin = [&](Value v) { open.push_back({v, leaves(v), ready_for_memory(v)}); };
+  begin(root);
+  while (!open.empty()) {
+    Visit& at = open.back();
+    if (at.next == at.leaves.size()) {
+      ready_[at.v.id] = {stamp_, at.step};
+      open.pop_back();
+      continue;
+    }
+    const Leaf leaf = at.leaves[at.next];
+    int placed = step_[leaf.value.id];
     bool complete_only = !leaf.same_lane || is_complete_only(leaf.value);
-    if (at == kUnplaced) step = std::max(step, ready(leaf.value));
-    else if (at != kOutside) step = std::max(step, complete_only ? at + 1 : at);
+    if (placed == kUnplaced) {
+      const Stamped& known = ready_[leaf.value.id];
+      if (known.stamp != stamp_) {
+        begin(leaf.value);
+        continue;
+      }
+      at.step = std::max(at.step, known.number);
+    } else if (placed != kOutside) {
+      at.step = std::max(at.step, complete_only ? placed + 1 : placed);
+    }
+    ++at.next;
   }
-  ready_[v.id] = {stamp_, step};
-  return step;
+  return ready_[root.id].number;
 }
 
 std::optional<Effect> Planner::access(Value v) const {
@@ -228,19 +268,39 @@ int Planner::find_nest(const Shape& space, int earliest) {
   return static_cast<int>(plan.nests.size()) - 1;
 }
 
-void Planner::insert(Value v, int nest) {
-  if (step_[v.id] != kUnplaced) return;
-  for (const Leaf& leaf : leaves(v)) {
-    if (step_[leaf.value.id] == kUnplaced) insert(leaf.value, nest);
+/// Writes `root` in a nest, after those of its operands that have no place yet.
+void Planner::insert(Value root, int nest) {
+  struct Visit {
+    Value v;
+    std::vector<Leaf> leaves;
+    size_t next = 0;
+  };
+  std::vector<Visit> open{{root, leaves(root)}};
+  while (!open.empty()) {
+    Visit& at = open.back();
+    if (at.next == at.leaves.size()) {
+      append(at.v, nest);
+      open.pop_back();
+      continue;
+    }
+    const Leaf leaf = at.leaves[at.next];
+    if (step_[leaf.value.id] == kUnplaced) {
+      open.push_back({leaf.value, leaves(leaf.value)});
+      continue;
+    }
     mark_kept(leaf, nest);
+    ++at.next;
   }
+}
+
+void Planner::append(Value v, int nest) {
   if (f_[v].op == Op::Histogram) flags_[v.id] |= kKeepShared;
   NestPlan& plan = here().nests[nest];
   plan.ops.push_back(v);
   step_[v.id] = plan.step;
   nest_[v.id] = nest;
   record_effect(v, plan.step);
-  std::erase(here().waiting, v);
+  if (f_[v].op == Op::Load) std::erase(here().waiting, v);
 }
 
 void Planner::record_effect(Value v, int step) {
@@ -369,6 +429,7 @@ class Writer {
  public:
   Writer(const Function& f, const Planner& planner) : f_(f), planner_(planner), b_(f.name), map_(f.size()), results_(f.size()) {
     b_.set_literal(true);
+    b_.set_helpers(f.helpers);
     for (uint32_t id = 0; id < f.size(); ++id)
       if (f[Value{id}].op == Op::Result) results_[f.operand(Value{id}, 0).id].push_back(Value{id});
   }
@@ -383,7 +444,7 @@ class Writer {
   void write_region(RegionId region);
   void write_nest(const NestPlan& nest);
   void write_statement(Value v);
-  void write_operands(Value v);
+  void write_operands(Value user);
   void write_copy(Value v);
   void define(Value v, Value value);
 
@@ -419,14 +480,23 @@ void Writer::write_nest(const NestPlan& nest) {
   });
 }
 
-/// Writes the inlined values that `v` reads and that are not written yet.
-void Writer::write_operands(Value v) {
-  for (Value o : f_.operands(v)) {
-    if (map_[o.id].valid()) continue;
-    STRIDER_CHECK(planner_.is_inline(o));
-    write_operands(o);
-    write_copy(o);
-    defined_.push_back(o);
+/// Writes the inlined values that `user` reads and that are not written yet.
+void Writer::write_operands(Value user) {
+  std::vector<std::pair<Value, int>> open{{user, 0}};  // values, and which of their operands come next
+  while (!open.empty()) {
+    auto& [v, next] = open.back();
+    if (next < f_[v].operand_count) {
+      Value o = f_.operand(v, next++);
+      if (map_[o.id].valid()) continue;
+      STRIDER_CHECK(planner_.is_inline(o));
+      open.emplace_back(o, 0);
+      continue;
+    }
+    Value written = v;
+    open.pop_back();
+    if (open.empty()) return;
+    write_copy(written);
+    defined_.push_back(written);
   }
 }
 

@@ -99,12 +99,17 @@ class Masks {
   std::unordered_set<uint32_t> seen_;
 };
 
-void Masks::collect_mask(Value mask) {
-  const Node& n = f_[mask];
-  if (n.type.is_scalar() || !seen_.insert(mask.id).second) return;
-  if (n.op == Op::And || has(n.op, Shapes))
-    for (Value o : f_.operands(mask)) collect_mask(o);
-  if (n.op == Op::Lt || n.op == Op::Le || n.op == Op::Gt || n.op == Op::Ge) collect_comparison(mask);
+void Masks::collect_mask(Value all) {
+  std::vector<Value> open{all};
+  while (!open.empty()) {
+    Value mask = open.back();
+    open.pop_back();
+    const Node& n = f_[mask];
+    if (n.type.is_scalar() || !seen_.insert(mask.id).second) continue;
+    auto operands = f_.operands(mask);
+    if (n.op == Op::And || has(n.op, Shapes)) open.insert(open.end(), operands.rbegin(), operands.rend());
+    if (n.op == Op::Lt || n.op == Op::Le || n.op == Op::Gt || n.op == Op::Ge) collect_comparison(mask);
+  }
 }
 
 void Masks::collect_comparison(Value mask) {

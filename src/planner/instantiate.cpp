@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ir/builder.h"
+#include "ir/scalar.h"
 
 namespace strider::planner {
 namespace {
@@ -18,7 +19,7 @@ using ir::Value;
 class Instance {
  public:
   Instance(const ir::Function& scalar, const Key& key)
-      : scalar_(scalar), key_(key), b_(scalar.name), index_(key.wide ? DType::I64 : DType::I32), map_(scalar.size()) {}
+      : scalar_(scalar), key_(key), b_(scalar.name), index_(key.wide ? DType::I64 : DType::I32) {}
 
   ir::Function run() {
     for_each_parameter(key_, [&](const Parameter& p) { declare(p); });
@@ -30,9 +31,8 @@ class Instance {
       if (key_.access[k].role != Role::Scalar) address_[k] = address(k);
     b_.set_no_wrap(false);
     read_inputs();
-    Value yield = compute();
-    for (int k = 0; k < key_.operands && key_.access[k].role == Role::Output; ++k)
-      write_output(k, map_[scalar_.operand(yield, k).id]);
+    std::vector<Value> results = ir::call_scalar(b_, scalar_, inputs_);
+    for (int k = 0; k < key_.operands && key_.access[k].role == Role::Output; ++k) write_output(k, results[static_cast<size_t>(k)]);
     return b_.finish();
   }
 
@@ -200,35 +200,8 @@ class Instance {
     for (int k = first; k < key_.operands; ++k) {
       Value v = key_.access[k].role == Role::Scalar ? argument_[k] : b_.load(address_[k], mask(k));
       Value param = scalar_.params()[static_cast<size_t>(k - first)];
-      map_[param.id] = b_.cast(v, scalar_.type(param).dtype);
+      inputs_.push_back(b_.cast(v, scalar_.type(param).dtype));
     }
-  }
-
-  /// The least shape that all operands broadcast to; a scalar as long as all are.
-  Shape common_shape(std::span<const Value> values) const {
-    Shape shape;
-    for (Value v : values) {
-      const Shape& s = b_.type(v).shape;
-      if (shape.rank() == 0) shape = s;
-      for (int a = 0; a < s.rank(); ++a) shape[a] = std::max(shape[a], s[a]);
-    }
-    return shape;
-  }
-
-  /// The scalar function on tiles. What depends on broadcast operands alone is computed once for them.
-  Value compute() {
-    for (Value v : scalar_.body().body) {
-      const ir::Node& node = scalar_[v];
-      if (node.op == Op::Yield) return v;
-      b_.set_span(scalar_.span(v));
-      std::vector<Value> operands;
-      for (Value o : scalar_.operands(v)) operands.push_back(map_[o.id]);
-      Shape shape = common_shape(operands);
-      for (Value& o : operands) o = b_.broadcast(o, shape);
-      Type type = node.type.with_shape(shape);
-      map_[v.id] = b_.emit(node.op, operands, node.imm, &type);
-    }
-    internal_error("the scalar function {} does not yield", scalar_.name);
   }
 
   void write_output(int k, Value v) {
@@ -240,7 +213,7 @@ class Instance {
   const Key& key_;
   Builder b_;
   DType index_;
-  std::vector<Value> map_;  // of the scalar function's values
+  std::vector<Value> inputs_;  // what the scalar function takes
   std::vector<std::string> names_;
   Value argument_[kMaxOperands], address_[kMaxOperands], size_[kMaxAxes], outer_[kMaxAxes];
   std::array<Value, kMaxAxes> stride_[kMaxOperands];

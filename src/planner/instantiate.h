@@ -39,6 +39,8 @@ void for_each_parameter(const Key& key, F&& f) {
   }
 }
 
+/// For each operand a pointer and its strides, and for all of them the sizes and two more.
+inline size_t most_parameters(const Key& key) { return size_t{key.operands} * (key.rank + 1u) + key.rank + 2u; }
 inline constexpr size_t kMaxParameters = kMaxOperands * (kMaxAxes + 1) + kMaxAxes + 2;
 
 /// Where the argument of a scalar operand stands among the kernel's arguments.

@@ -101,6 +101,7 @@ void step::check_overlap(std::span<const Operand> operands) {
 void step::broadcast(Plan& p, std::span<const Operand> operands, const Dims& shape) {
   p.key.operands = static_cast<uint8_t>(operands.size());
   p.key.rank = static_cast<uint8_t>(shape.rank());
+  p.strides.resize(operands.size(), shape.rank());
   std::copy(shape.begin(), shape.end(), p.sizes);
   p.empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (size_t k = 0; k < operands.size(); ++k) {
@@ -461,25 +462,6 @@ Plan plan(std::span<const Operand> operands, const Target& target) {
   step::choose_width(p);
   step::note_facts(p, target);
   return p;
-}
-
-Dims output_strides(std::span<const Operand> operands, const Dims& shape) {
-  Plan p;
-  Operand inputs[kMaxOperands];
-  size_t count = 0;
-  for (const Operand& o : operands)
-    if (o.role == Role::Input) inputs[count++] = o;
-  step::broadcast(p, std::span(inputs, count), shape);
-  for (int a = 0; a < shape.rank(); ++a) p.sizes[a] = a;  // so that the axes come out as numbers
-  step::order_axes(p);
-  Dims strides = Dims::filled(shape.rank(), 0);
-  int64_t stride = 1;
-  for (int a = shape.rank() - 1; a >= 0; --a) {
-    int axis = static_cast<int>(p.sizes[a]);
-    strides[axis] = stride;
-    stride *= std::max<int64_t>(shape[axis], 1);
-  }
-  return strides;
 }
 
 }  // namespace strider::planner

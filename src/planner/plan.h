@@ -17,6 +17,9 @@
 #include <cstdint>
 #include <span>
 
+#include <algorithm>
+#include <vector>
+
 #include <strider/dims.h>
 #include <strider/dtype.h>
 
@@ -25,7 +28,7 @@
 
 namespace strider::planner {
 
-inline constexpr int kMaxOperands = 64;
+inline constexpr int kMaxOperands = 128;  // 64 inputs and 64 outputs
 inline constexpr int kMaxAxes = kMaxDims;
 
 enum class Role : uint8_t { Output, Input, Scalar };
@@ -70,11 +73,29 @@ struct Key {
 };
 static_assert(sizeof(Access) == 8 && offsetof(Key, access) == 16);
 
+/// A stride for each operand and axis. Usual numbers of them lie in place: a call allocates nothing and needs little stack.
+class Strides {
+ public:
+  Strides() {}  // leaves them as they are
+  void resize(size_t operands, int axes) {
+    axes_ = static_cast<size_t>(std::max(axes, 1));
+    if (operands * axes_ > kFew) more_.resize(operands * axes_);
+  }
+  int64_t* operator[](size_t operand) { return (more_.empty() ? few_ : more_.data()) + operand * axes_; }
+  const int64_t* operator[](size_t operand) const { return (more_.empty() ? few_ : more_.data()) + operand * axes_; }
+
+ private:
+  static constexpr size_t kFew = 128;
+  size_t axes_ = 1;
+  int64_t few_[kFew];
+  std::vector<int64_t> more_;
+};
+
 struct Plan {
   Key key;
   bool empty = false;       // no elements: nothing to launch
   int64_t sizes[kMaxAxes];
-  int64_t strides[kMaxOperands][kMaxAxes];
+  Strides strides;
   const char* data[kMaxOperands];
   int64_t tiles_m = 1, tiles_n = 1;
   int64_t programs = 0;
@@ -87,9 +108,11 @@ STRIDER_KIT Plan plan(std::span<const Operand> operands, const Target& target);
 
 /// The shape that the inputs broadcast to.
 Dims broadcast_shape(std::span<const Operand> operands);
-/// Dense strides for a new output: axes in the order of the inputs' strides, so that a transposed input gives a transposed
-/// output.
+/// Strides for a new output, PyTorch's preserve_format: inputs of one dense layout give theirs; else axes in the order of the
+/// inputs' strides, so that a transposed input gives a transposed output. Negative strides count by their magnitude.
 Dims output_strides(std::span<const Operand> operands, const Dims& shape);
+/// Those of a copy, PyTorch's empty_like: the tensor's own if they are dense, else as an operator's of this one input.
+Dims kept_strides(const Dims& shape, const Dims& strides);
 
 /// The steps, in order; each needs what the ones before it leave.
 namespace step {

@@ -76,6 +76,23 @@ ArgumentTyping typing_in(const ArgumentType& a, DType rounded, DType computed) {
   return {passed_dtype(a, rounded), rounded, computed};
 }
 
+/// As the maths have it, without a rounding to 16 bits before.
+ArgumentTyping typing_exact(const ArgumentType& a, const Rule& rule) {
+  return typing_in(a, a.dtype == rule.common ? rule.common : rule.computed, rule.computed);
+}
+
+ArgumentTyping typing_by(NumberRule numbers, const ArgumentType& a, const Rule& rule) {
+  if (numbers == NumberRule::Exact && a.source != Source::Tensor) return typing_exact(a, rule);
+  ArgumentTyping t = typing_in(a, rule.common, rule.computed);
+  t.is_natural = numbers == NumberRule::Natural && is_number(a) && is_int(rule.common);
+  return t;
+}
+
+void check_takes(const Schema& schema, const PromotionRule& rule, size_t k, const ArgumentType& a) {
+  if (!rule.takes_bool && a.dtype == DType::Bool)
+    user_error("argument {} is bool, expected integers or floats; differences of bool are bitwise_xor", schema.name_of(k));
+}
+
 /// Of an argument that no rule names: a tensor keeps its dtype; a number takes that of the maths unless its category is higher.
 ArgumentTyping typing_alone(const ArgumentType& a, DType computed) {
   if (!is_number(a) || a.dtype == DType::Bool) return typing_in(a, a.dtype, widened(a.dtype));
@@ -96,7 +113,7 @@ Typing type_without_rules(const Schema& schema, size_t outputs, std::span<const 
     // A number does not bring a dtype of its own into the maths, nor does a tensor without axes in its category; a condition stays one.
     bool has_no_dtype = is_number(a) || (a.source == Source::ZeroDim && category_of(a.dtype) == category_of(rule.common));
     bool is_weak = has_no_dtype && a.dtype != DType::Bool && may_be_tensor(schema, k);
-    t.arguments.push_back(is_weak ? typing_in(a, rule.common, rule.computed) : typing_alone(a, rule.computed));
+    t.arguments.push_back(is_weak ? typing_exact(a, rule) : typing_alone(a, rule.computed));
   }
   return t;
 }
@@ -108,9 +125,10 @@ Typing type_by_rules(const Schema& schema, std::span<const ArgumentType> argumen
     Rule rule = rule_of(r.kind, common_dtype(arguments, r.arguments));
     if (t.results.empty()) t.common = rule.common, t.computed = rule.computed;
     t.results.push_back(rule.result);
-    for (int k : r.arguments) {
-      auto& argument = named[static_cast<size_t>(k)];
-      if (!argument) argument = typing_in(arguments[static_cast<size_t>(k)], rule.common, rule.computed);
+    for (size_t place = 0; place < r.arguments.size(); ++place) {
+      auto k = static_cast<size_t>(r.arguments[place]);
+      check_takes(schema, r, k, arguments[k]);
+      if (!named[k]) named[k] = typing_by(number_rule(r, place), arguments[k], rule);
     }
   }
   for (size_t k = 0; k < arguments.size(); ++k)
@@ -119,6 +137,10 @@ Typing type_by_rules(const Schema& schema, std::span<const ArgumentType> argumen
 }
 
 }  // namespace
+
+NumberRule number_rule(const PromotionRule& rule, size_t place) {
+  return rule.numbers.empty() ? NumberRule::Rounded : rule.numbers[place];
+}
 
 DType common_dtype(std::span<const ArgumentType> arguments, std::span<const int> which) {
   Category category = highest_category(arguments, which);

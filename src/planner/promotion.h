@@ -21,9 +21,10 @@ struct ArgumentType {
 
 /// What happens to an argument on its way into the maths.
 struct ArgumentTyping {
-  DType passed;    // how the kernel gets it: a tensor's own dtype; numbers as Bool, I64, U64 or F64
-  DType rounded;   // converted to this first,
-  DType computed;  // then to this one, which the maths see
+  DType passed;             // how the kernel gets it: a tensor's own dtype; numbers as Bool, I64, U64 or F64
+  DType rounded;            // converted to this first,
+  DType computed;           // then to this one, which the maths see
+  bool is_natural = false;  // a number must not be negative
   bool operator==(const ArgumentTyping&) const = default;
 };
 
@@ -39,6 +40,9 @@ struct Typing {
 
 /// The common dtype of the arguments `which`. A user error for u64 with signed integers.
 DType common_dtype(std::span<const ArgumentType> arguments, std::span<const int> which);
+
+/// The rule for numbers in the argument that stands at `place` among the rule's.
+NumberRule number_rule(const PromotionRule& rule, size_t place);
 
 /// The typing by the schema's rules, or by Default over all arguments that may be tensors. Without rules tensors keep their own
 /// dtype (f16 and bf16 are widened), so that each operation of the maths promotes as it would alone; `results` is what rules say,

@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "base/thread_pool.h"
 #include "ir/print.h"
 #include "ir/semantics.h"
@@ -117,6 +118,7 @@ bool all_close(const TensorView& a, const TensorView& b, double rtol, double ato
 }
 
 double max_abs_difference(const TensorView& a, const TensorView& b) {
+  const DefaultFloatEnvironment environment;
   check_shapes("max_abs_difference", a, b);
   Rows x(a), y(b);
   double most = 0;
@@ -141,6 +143,7 @@ std::optional<Difference> first_difference(const TensorView& a, const TensorView
 }
 
 std::optional<Difference> first_difference(const TensorView& a, const TensorView& b, double rtol, double atol, bool equal_nan) {
+  const DefaultFloatEnvironment environment;
   Tolerance tolerance = checked_tolerance(rtol, atol, equal_nan);
   check_shapes("first_difference", a, b);
   Rows x(a), y(b);

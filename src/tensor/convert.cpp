@@ -19,8 +19,8 @@ namespace {
 
 using planner::Answer;
 
-detail::Operator make_converter(DType to) {
-  return detail::Operator({.name = fmt::format("to_{}", name_of(to)),
+Operator make_converter(DType to) {
+  return Operator({.name = fmt::format("to_{}", name_of(to)),
                            .schema = {},
                            .arguments = 1,
                            .outputs = 1,
@@ -28,13 +28,13 @@ detail::Operator make_converter(DType to) {
 }
 
 /// Made at the first use and never destroyed.
-const detail::Operator& converter(DType to) {
+const Operator& converter(DType to) {
   static const auto& all = *[] {
-    auto* list = new std::vector<detail::Operator>;
+    auto* list = new std::vector<Operator>;
     for (int k = 0; k < kDTypeCount; ++k) list->push_back(make_converter(dtype_at(k)));
     return list;
   }();
-  return all[static_cast<size_t>(to)];
+  return all[static_cast<size_t>(row_of(to))];
 }
 
 TensorView as_bits(const TensorView& v) {
@@ -49,12 +49,6 @@ void convert(const TensorView& from, const TensorView& to) {
   TensorView source = is_copy ? as_bits(from) : from, target = is_copy ? as_bits(to) : to;
   const Argument arguments[] = {Argument(source), Argument(Out{&target})};
   converter(target.dtype()).run(arguments);
-}
-
-/// Dense, axes in the order in which they lie in memory.
-Dims dense_strides(const TensorView& v) {
-  planner::Operand o{planner::Role::Input, v.dtype(), v.data(), &v.shape(), &v.strides()};
-  return planner::output_strides({&o, 1}, v.shape());
 }
 
 Tensor converted(const TensorView& v, DType dtype, const Dims& strides) {
@@ -79,27 +73,27 @@ void check_target(const TensorView& to) {
 
 inline namespace v0 {
 
-Tensor TensorView::to(DType dtype) const { return converted(*this, dtype, dense_strides(*this)); }
-Tensor TensorView::clone() const { return to(dtype_); }
-Tensor TensorView::contiguous() const { return converted(*this, dtype_, contiguous_strides(shape_)); }
+Tensor TensorView::to(DType dtype) const { return converted(*this, dtype, planner::kept_strides(shape(), strides())); }
+Tensor TensorView::clone() const { return to(dtype()); }
+Tensor TensorView::contiguous() const { return converted(*this, dtype(), contiguous_strides(shape())); }
 
 Tensor TensorView::to(DType dtype, std::string_view device) const {
   Tensor result = to(dtype);
   return result.to(device);
 }
 
-Tensor Tensor::to(DType dtype) const { return dtype == dtype_ ? *this : TensorView::to(dtype); }
+Tensor Tensor::to(DType dtype) const { return dtype == TensorView::dtype() ? *this : TensorView::to(dtype); }
 Tensor Tensor::to(DType dtype, std::string_view device) const { return to(dtype).to(device); }
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : TensorView::contiguous(); }
 
 void TensorView::copy_from(const TensorView& source) const {
   check_target(*this);
-  TensorView from = source.expand(shape_);
+  TensorView from = source.expand(shape());
   if (elements() == 0) return;
-  if (&from.device_object() != device_) return convert(source.to(dtype_, device()).expand(shape_), *this);
-  if (from.data() == data_ && from.dtype() == dtype_ && from.strides() == strides_) return;
+  if (&from.device_object() != &device_object()) return convert(source.to(dtype(), device()).expand(shape()), *this);
+  if (from.data() == data() && from.dtype() == dtype() && from.strides() == strides()) return;
   if (planner::overlap(region(from), region(*this)) == Answer::No) convert(from, *this);
-  else convert(source.clone().expand(shape_), *this);
+  else convert(source.clone().expand(shape()), *this);
 }
 
 }  // namespace v0

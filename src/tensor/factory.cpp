@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "base/float_format.h"
 #include "base/thread_pool.h"
 #include "ir/semantics.h"
@@ -99,6 +100,7 @@ Tensor zeros(const Dims& shape, const TensorOptions& options) {
 }
 
 Tensor detail::full(const Dims& shape, const Argument& value, const TensorOptions& options) {
+  const DefaultFloatEnvironment environment;
   check_known(options.dtype);
   DType from = value.kind() == Argument::Float      ? DType::F64
                : value.kind() == Argument::Unsigned ? DType::U64
@@ -114,6 +116,7 @@ Tensor arange(int64_t count, const TensorOptions& options) {
 }
 
 Tensor detail::arange(const Argument& begin, const Argument& end, const Argument& step, const TensorOptions& options) {
+  const DefaultFloatEnvironment environment;
   check_known(options.dtype);
   for (const Argument* a : {&begin, &end, &step})
     if (a->kind() == Argument::Float) return arange_reals(real(begin), real(end), real(step), options);

@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "backend/backend.h"
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "tensor/npy_header.h"
@@ -31,7 +32,9 @@ namespace fs = std::filesystem;
 /// Runs `f`; puts "WHAT PATH: " before its errors.
 template <class F>
 auto naming_file(std::string_view what, const std::string& path, F&& f) {
+  const Uncancelled uncancelled;
   try {
+    if (path.find('\0') != std::string::npos) user_error("the path has a character 0 in it");
     return f();
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{} {}: {}", what, path, error.what()));
@@ -46,7 +49,7 @@ auto naming_file(std::string_view what, const std::string& path, F&& f) {
 
 class File {
  public:
-  File(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  explicit File(int descriptor) : descriptor_(descriptor) {}
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -54,6 +57,7 @@ class File {
   File& operator=(const File&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
 
   /// Of a regular file.
   int64_t size() const {
@@ -84,11 +88,9 @@ class File {
       count -= done;
     }
   }
-  /// Some file systems tell only now that there was no space.
-  void finish() {
-    int result = ::close(descriptor_);
-    descriptor_ = -1;
-    if (result != 0) system_failed("written");
+  /// On the disk itself: some file systems tell only now that there was no space.
+  void sync() const {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) system_failed("written");
   }
 
  private:
@@ -127,8 +129,9 @@ Tensor read_array(const File& file) {
   constexpr int64_t kLongestHeader = 1 << 20;
   int64_t bytes = file.size();
   npy::TextRange range = npy::text_range(read_text(file, 0, std::min(bytes, npy::kPrefixBytes)));
-  if (range.end > bytes || range.end > kLongestHeader)
-    user_error("its header should end at byte {}, but the file has {} bytes", range.end, bytes);
+  if (range.end > bytes) user_error("its header should end at byte {}, but the file has {} bytes", range.end, bytes);
+  if (range.end > kLongestHeader)
+    user_error("its header has {} bytes, and at most {} are read: of an array of numbers it is shorter", range.end, kLongestHeader);
   npy::Header header = npy::parse_header(read_text(file, range.begin, range.end));
   int64_t left = bytes - range.end;
   int64_t count = count_elements(header.shape, header.dtype), size = size_of(header.dtype);
@@ -153,37 +156,97 @@ std::string resolved(const std::string& path) {
   return fs::weakly_canonical(target.is_absolute() ? target : fs::path(path).parent_path() / target);
 }
 
-/// A file beside `path` that goes away unless it is renamed to it.
+std::string folder_of(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+/// A file in the folder of `path` that becomes `path` when it is whole. Until then it has no name, where the system knows such files,
+/// so that nothing is left of it whatever happens; else a short one. It gets the owner and the mode of the file that it replaces, and
+/// nobody else can read it before.
 class Draft {
  public:
-  explicit Draft(const std::string& path) : path_(path), own_(fresh_name(path)), file_(own_, O_WRONLY | O_CREAT | O_EXCL) {
+  explicit Draft(const std::string& path)
+      : folder_(::open(folder_of(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), name_(path.substr(path.rfind('/') + 1)), file_(open()) {
     if (!file_.is_open()) system_failed("written");
   }
   ~Draft() {
-    if (file_.is_open() || !is_done_) ::unlink(own_.c_str());
+    if (!own_name_.empty()) ::unlinkat(folder_.descriptor(), own_name_.c_str(), 0);
   }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
   const File& file() const { return file_; }
+
   void publish() {
-    file_.finish();
-    if (::rename(own_.c_str(), path_.c_str()) != 0) system_failed("written");
-    is_done_ = true;
+    take_mode();
+    file_.sync();
+    if (own_name_.empty() && link_as(name_)) return sync_folder();
+    while (own_name_.empty()) {  // a name is needed to take another file's place
+      if (std::string name = fresh_name(); link_as(name)) own_name_ = std::move(name);  // moving cannot fail
+      else if (errno != EEXIST) system_failed("written");
+    }
+    if (::renameat(folder_.descriptor(), own_name_.c_str(), folder_.descriptor(), name_.c_str()) != 0) system_failed("written");
+    own_name_.clear();
+    sync_folder();
   }
 
  private:
-  static std::string fresh_name(const std::string& path) {
-    static std::atomic<uint64_t> serial{0};
+  int open() {
+    if (!folder_.is_open()) return -1;
+    struct stat before;
+    has_before_ = ::fstatat(folder_.descriptor(), name_.c_str(), &before, 0) == 0;
+    if (has_before_) before_ = before;
+    mode_t mode = has_before_ ? 0600 : 0666;
+#ifdef O_TMPFILE
+    constexpr int kHow = O_TMPFILE | O_WRONLY | O_CLOEXEC;
+    if (int nameless = ::openat(folder_.descriptor(), ".", kHow, mode); nameless >= 0) return nameless;
+#endif
     for (;;) {
-      std::string name = fmt::format("{}.{}.{}.tmp", path, ::getpid(), serial.fetch_add(1));
-      if (!fs::exists(fs::symlink_status(name))) return name;
+      std::string name = fresh_name();
+      int named = ::openat(folder_.descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+      if (named >= 0) own_name_ = std::move(name);
+      if (named >= 0 || errno != EEXIST) return named;
     }
   }
 
-  std::string path_, own_;
+  /// A group that cannot be kept loses its rights, rather than another one getting them.
+  void take_mode() const {
+    if (!has_before_) return;
+    constexpr mode_t kRights = 0777, kOfGroup = 0070;
+    mode_t mode = before_.st_mode & kRights;
+    if (::fchown(file_.descriptor(), before_.st_uid, before_.st_gid) != 0 &&
+        ::fchown(file_.descriptor(), static_cast<uid_t>(-1), before_.st_gid) != 0)
+      mode &= ~kOfGroup;
+    if (::fchmod(file_.descriptor(), mode) != 0) system_failed("written");
+  }
+
+  /// Gives the nameless file a name that is free.
+  bool link_as(const std::string& name) const {
+    std::string self = fmt::format("/proc/self/fd/{}", file_.descriptor());
+    if (::linkat(AT_FDCWD, self.c_str(), folder_.descriptor(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (errno == EEXIST) return false;
+    int error = errno;  // without /proc, who may do all may do this too
+    if (::linkat(file_.descriptor(), "", folder_.descriptor(), name.c_str(), AT_EMPTY_PATH) == 0) return true;
+    if (errno != EEXIST) errno = error;
+    return false;
+  }
+
+  void sync_folder() const {
+    File folder(::openat(folder_.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.is_open()) folder.sync();  // one that cannot be read cannot be synced either
+  }
+
+  static std::string fresh_name() {
+    static std::atomic<uint64_t> serial{0};
+    return fmt::format(".strider.{}.{}.tmp", ::getpid(), serial.fetch_add(1));
+  }
+
+  File folder_;
+  std::string name_, own_name_;
+  bool has_before_ = false;
+  struct stat before_ = {};
   File file_;
-  bool is_done_ = false;
 };
 
 bool is_column_major(const TensorView& t) {
@@ -212,7 +275,7 @@ void write_array(const std::string& path, const TensorView& tensor) {
 
 Tensor load_npy(const std::string& path) {
   return naming_file("load_npy", path, [&] {
-    File file(path, O_RDONLY | O_NONBLOCK);  // a pipe without a writer must not be waited for
+    File file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // a pipe without a writer must not be waited for
     if (!file.is_open()) system_failed("opened");
     return read_array(file);
   });

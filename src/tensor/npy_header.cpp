@@ -128,7 +128,8 @@ class Parser {
     for (const Row& row : kRows) {
       if (row.text != kind) continue;
       header_.dtype = row.dtype;
-      header_.is_big_endian = size_of(row.dtype) > 1 && order == '>';
+      bool has_order = row.text[0] != 'V';  // plain bytes have none, whatever the text says
+      header_.is_big_endian = has_order && size_of(row.dtype) > 1 && order == '>';
       return;
     }
     unsupported_error("its dtype '{}' has no counterpart; bool, integers up to 64 bits, f16, f32 and f64 have, and 'V2' is bf16",
@@ -139,12 +140,15 @@ class Parser {
     expect("(");
     while (!accept(")")) {
       header_.shape.push_back(size());
-      if (!accept(",") && !looking_at(")")) fail("expected ',' or ')'");
+      bool has_comma = accept(",");
+      if (!has_comma && !looking_at(")")) fail("expected ',' or ')'");
+      if (!has_comma && header_.shape.rank() == 1) fail("a shape of one axis without a comma");  // Python's for a number
     }
   }
 
   int64_t size() {
     skip_spaces();
+    if (rest_.size() > 1 && rest_[0] == '0' && rest_[1] >= '0' && rest_[1] <= '9') fail("a size that begins with 0");
     int64_t value = 0;
     auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (error == std::errc::result_out_of_range) fail("a size beyond 64 bits");

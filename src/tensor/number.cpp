@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "ir/semantics.h"
 
 namespace strider {
@@ -27,6 +28,12 @@ uint64_t bits_of(const Argument& number, DType dtype) {
 uint64_t passed_bits(const Argument& number, DType rounded, DType passed) {
   if (number.kind() == Argument::Float || !is_float(rounded)) return bits_of(number, passed);
   return ir::bits_of_double(passed, ir::double_of_bits(rounded, bits_of(number, rounded)));
+}
+
+void check_natural(const Argument& number, std::string_view name) {
+  if (number.kind() == Argument::Int && number.as_int() < 0)
+    user_error("argument {} is {}, expected 0 or more among integers: convert one of them to a float dtype", name,
+               number.as_int());
 }
 
 std::string text_of(const Argument& number) {

@@ -6,9 +6,7 @@
 namespace strider {
 
 void check_known(DType dtype) {
-  int number = static_cast<int>(dtype);
-  if (number >= kDTypeCount)
-    user_error("there is no dtype number {}: the last one is {}", number, name_of(dtype_at(kDTypeCount - 1)));
+  if (!is_known(dtype)) user_error("there is no dtype number {}", static_cast<int>(dtype));
 }
 
 int64_t count_elements(const Dims& shape, DType dtype) {

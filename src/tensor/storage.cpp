@@ -116,21 +116,23 @@ void Tensor::used_on(const Stream& stream) const {
 }
 
 int64_t Tensor::offset() const {
+  auto* first = static_cast<char*>(data());
   if (!storage_) user_error("offset: the tensor owns no memory");
-  return (static_cast<char*>(data_) - static_cast<char*>(storage_->memory)) / size_of(dtype_);
+  return (first - static_cast<char*>(storage_->memory)) / size_of(dtype());
 }
 
 Tensor Tensor::as_strided(const Dims& shape, const Dims& strides, int64_t offset) const {
+  checked();
   if (!storage_) user_error("as_strided: the tensor owns no memory");
-  int64_t available = storage_->bytes / size_of(dtype_);
+  const int64_t element = size_of(dtype()), available = storage_->bytes / element;
   if (shape.rank() != strides.rank())
     user_error("as_strided: shape {} and strides {} differ in rank", to_string(shape), to_string(strides));
-  count_elements(shape, dtype_);
+  count_elements(shape, dtype());
   Extent e = extent(shape, strides);
   if (offset < 0 || offset > available || offset + e.low < 0 || offset + e.high >= available + (e.elements() == 0))
     user_error("as_strided: shape {} with strides {} from element {} on leaves the tensor's {} elements", to_string(shape),
                to_string(strides), offset, available);
-  TensorView view(static_cast<char*>(storage_->memory) + offset * size_of(dtype_), dtype_, shape, strides, *device_);
+  TensorView view(static_cast<char*>(storage_->memory) + offset * element, dtype(), shape, strides, device_object());
   return own(read_only_ ? view.read_only() : view);
 }
 
@@ -139,7 +141,7 @@ Tensor TensorView::to_host() const { return to("cpu"); }
 
 Tensor Tensor::to(std::string_view device) const {
   Device& target = device_of(device);
-  return &target == device_ ? *this : moved(*this, target);
+  return &target == &device_object() ? *this : moved(*this, target);
 }
 
 }  // namespace v0

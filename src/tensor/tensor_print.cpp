@@ -14,6 +14,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "base/float_environment.h"
 #include "ir/print.h"
 #include "ir/semantics.h"
 #include "base/out_of_memory.h"
@@ -271,6 +272,8 @@ std::string elements_text(const TensorView& tensor) {
 }  // namespace
 
 std::string to_string(const TensorView& tensor) {
+  if (!tensor.defined()) return "undefined tensor";
+  const DefaultFloatEnvironment environment;
   return detail::out_of_memory_is_an_error([&] {
     std::string device = tensor.device();
     return fmt::format("{} {}{}{}", elements_text(tensor), name_of(tensor.dtype()), to_string(tensor.shape()),

@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "backend/backend.h"
 #include "base/error.h"
@@ -20,6 +22,7 @@
 #include "testing/reset.h"
 #include "testing/table.h"
 #include "testing/timing.h"
+#include "testing/tolerance.h"
 #include "testing/tuning_file.h"
 #include "tensor/stream.h"
 
@@ -62,7 +65,7 @@ size_t param_named(const KernelDecl& decl, std::string_view name) {
 size_t pointer_named(const KernelDecl& decl, std::string_view name) {
   size_t param = param_named(decl, name);
   if (decl.params[param].kind != ParamKind::Pointer)
-    user_error("the parameter {} is no tensor: it cannot be zeroed or restored", name);
+    user_error("the parameter {} is no tensor: it cannot be zeroed, restored or scratch", name);
   return param;
 }
 
@@ -86,16 +89,19 @@ const TensorView& TuneArguments::tensor(std::string_view name) const {
 
 namespace {
 
+/// Which parameters a configuration sets; a user error that names constants which the kernel does not have.
+std::vector<size_t> params_of(const KernelDecl& decl, const TuneConfig& config) {
+  std::vector<size_t> params;
+  for (const auto& [name, value] : config.constants()) params.push_back(front::constant_named(decl, name));
+  return params;
+}
+
 /// Which parameters the configurations set.
 std::vector<size_t> tuned_params(const KernelDecl& decl, const std::vector<TuneConfig>& configs) {
   if (configs.empty()) user_error("there are no configurations to choose from");
-  std::vector<size_t> params;
-  for (const auto& [name, value] : configs[0].constants()) params.push_back(front::constant_named(decl, name));
-  for (const TuneConfig& c : configs) {
-    std::vector<size_t> others;
-    for (const auto& [name, value] : c.constants()) others.push_back(front::constant_named(decl, name));
-    if (others != params) user_error("the configuration {} sets other constants than {}", c.text(), configs[0].text());
-  }
+  std::vector<size_t> params = params_of(decl, configs[0]);
+  for (const TuneConfig& c : configs)
+    if (params_of(decl, c) != params) user_error("the configuration {} sets other constants than {}", c.text(), configs[0].text());
   return params;
 }
 
@@ -182,6 +188,17 @@ class Arguments {
     }
   }
 
+  /// The tensors that can be written, by the names of their parameters, but those of `scratch`.
+  std::vector<std::pair<std::string, TensorView>> results(const std::vector<std::string>& scratch) const {
+    std::vector<std::pair<std::string, TensorView>> list;
+    for (size_t k = 0; k < by_param_.size(); ++k) {
+      if (by_param_[k].kind() != Argument::Tensor || by_param_[k].view().is_read_only()) continue;
+      std::string name = front::name_of(kernel_.declaration(), k);
+      if (std::find(scratch.begin(), scratch.end(), name) == scratch.end()) list.emplace_back(name, by_param_[k].view());
+    }
+    return list;
+  }
+
  private:
   const Kernel& kernel_;
   const std::vector<size_t>& tuned_;
@@ -189,9 +206,12 @@ class Arguments {
 };
 
 /// Those of `options` that are worth a try.
-std::vector<TuneConfig> candidates(const TuneOptions& o, const TuneArguments& arguments) {
+std::vector<TuneConfig> candidates(const KernelDecl& decl, const TuneOptions& o, const TuneArguments& arguments) {
   std::vector<TuneConfig> list = o.prune ? o.prune(o.configs, arguments) : o.configs;
   if (list.empty()) user_error("pruning left no configuration of {}", o.configs.size());
+  for (const TuneConfig& c : list)
+    if (params_of(decl, c) != params_of(decl, o.configs[0]))
+      user_error("prune gives the configuration {}, which sets other constants than {}", c.text(), o.configs[0].text());
   if (!o.model || list.size() <= o.top_k) return list;
   std::vector<std::pair<double, size_t>> order;
   for (size_t k = 0; k < list.size(); ++k) order.emplace_back(o.model(list[k], arguments), k);
@@ -201,40 +221,137 @@ std::vector<TuneConfig> candidates(const TuneOptions& o, const TuneArguments& ar
   return best;
 }
 
-/// Tries each configuration once, then times those that run, in turn.
-std::vector<TuneRow> timed(const std::vector<TuneConfig>& configs, const TuneOptions& o, const testing::Reset& reset,
-                           Device& device, const std::function<void(const TuneConfig&)>& launch) {
-  std::vector<TuneRow> rows, failed;
-  for (const TuneConfig& c : configs) {
-    reset();
-    try {
-      launch(c);
-      device.synchronize_stream(current_handle(device));
-      rows.push_back({c});
-    } catch (const Error& error) {
-      failed.push_back({.config = c, .error = error.what()});
+/// What configurations compute, compared: groups of those whose results are alike.
+class Answers {
+ public:
+  Answers(std::vector<std::pair<std::string, TensorView>> results, std::optional<double> rtol)
+      : results_(std::move(results)), rtol_(rtol) {}
+
+  /// The results as they are now are those of configuration `config`.
+  void add(size_t config) {
+    std::vector<Tensor> here;
+    for (const auto& [name, view] : results_) here.push_back(view.to("cpu").clone());
+    for (Group& g : groups_)
+      if (difference(here, g.results).empty()) return g.configs.push_back(config);
+    groups_.push_back({{config}, std::move(here)});
+  }
+
+  /// For each configuration that computes something else than most, or than the first if there is no most: what.
+  std::map<size_t, std::string> outliers(const std::vector<TuneConfig>& configs) const {
+    std::map<size_t, std::string> texts;
+    if (groups_.empty()) return texts;
+    auto size = [](const Group& g) { return g.configs.size(); };
+    const Group& most = *std::max_element(groups_.begin(), groups_.end(), [&](const auto& a, const auto& b) { return size(a) < size(b); });
+    for (const Group& g : groups_)
+      for (size_t config : g.configs)
+        if (&g != &most)
+          texts[config] = fmt::format("it computes something else than {}: {}", configs[most.configs[0]].text(),
+                                      difference(g.results, most.results));
+    return texts;
+  }
+
+ private:
+  struct Group {
+    std::vector<size_t> configs;
+    std::vector<Tensor> results;
+  };
+
+  /// What differs first, or "".
+  std::string difference(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) const {
+    for (size_t k = 0; k < actual.size(); ++k) {
+      DType dtype = expected[k].dtype();
+      Rows bits(expected[k]);
+      double rtol = is_float(dtype) ? rtol_.value_or(usual_rtol(dtype)) : 0;
+      double largest = testing::largest_magnitude(dtype, expected[k].elements(), bits);
+      testing::CloseReport report = testing::compare(
+          actual[k], expected[k], {.rtol = rtol, .atol = rtol * largest, .equal_nan = true, .places = 1});
+      if (!report.is_close()) return fmt::format("{}: {}", results_[k].first, report.text());
+    }
+    return "";
+  }
+
+  static double usual_rtol(DType dtype) {
+    switch (dtype) {
+      case DType::F16: return 0x1p-5;
+      case DType::BF16: return 0x1p-4;
+      case DType::F32: return 0x1p-12;
+      default: return 0x1p-26;
     }
   }
-  std::vector<testing::Call> calls;
-  for (const TuneRow& row : rows) calls.push_back([&launch, &row](int64_t) { launch(row.config); });
+
+  std::vector<std::pair<std::string, TensorView>> results_;
+  std::optional<double> rtol_;
+  std::vector<Group> groups_;
+};
+
+/// What is done with the configurations of one key.
+struct Trial {
+  const std::vector<TuneConfig>& configs;
+  const TuneOptions& options;
+  const Arguments& arguments;
+  Device& device;
+  std::function<void(const TuneConfig&)> launch;
+};
+
+/// Runs each configuration once, all from the same beginning, which it leaves behind; gives why configurations are left out.
+std::map<size_t, std::string> tried(const Trial& t) {
+  auto results = t.arguments.results(t.options.scratch);
+  std::vector<TensorView> zeroed = t.arguments.tensors(t.options.reset_to_zero), kept;
+  for (const auto& [name, view] : t.arguments.results({})) kept.push_back(view);
+  testing::Reset begin({}, kept);
+  testing::Reset zero(zeroed, {});
+  Answers answers(std::move(results), t.options.rtol);
+  std::map<size_t, std::string> errors;
+  for (size_t k = 0; k < t.configs.size(); ++k) {
+    begin();
+    zero();
+    try {
+      t.launch(t.configs[k]);
+      t.device.synchronize_stream(current_handle(t.device));
+      answers.add(k);
+    } catch (const Error& error) {
+      errors[k] = error.what();
+    }
+  }
+  errors.merge(answers.outliers(t.configs));
+  return errors;
+}
+
+/// Tries each configuration once, then times those that run and compute the same, in turn.
+void time_all(const Trial& t, TuneResult& result) {
+  constexpr int kMostRounds = 4;
+  std::map<size_t, std::string> errors = tried(t);
+  testing::Reset reset(t.arguments.tensors(t.options.reset_to_zero), t.arguments.tensors(t.options.restore));
+  std::vector<TuneRow>& rows = result.rows;
+  for (size_t k = 0; k < t.configs.size(); ++k)
+    if (!errors.contains(k)) rows.push_back({t.configs[k]});
   std::optional<testing::CacheFlush> flush;
-  if (o.flush_cache) flush.emplace(device);
+  if (t.options.flush_cache) flush.emplace(t.device);
   std::function<void()> before;
   if (flush || !reset.is_empty()) before = [&] {
     reset();
     if (flush) (*flush)();
   };
-  testing::Options options{.seconds = o.repeat * static_cast<double>(rows.size()) / 1e3, .warm_up_seconds = o.warm_up / 1e3,
-                          .batch_seconds = std::min(1e-3, o.repeat / 5e3), .least_rounds = 5};
-  std::vector<testing::Times> times = testing::measure(device, calls, options, before);
+  auto take = [&](std::span<const size_t> open) {
+    std::vector<testing::Call> calls;
+    for (size_t k : open) calls.push_back([&, k](int64_t) { t.launch(rows[k].config); });
+    testing::Options how{.seconds = t.options.repeat * static_cast<double>(open.size()) / 1e3,
+                         .warm_up_seconds = t.options.warm_up / 1e3,
+                         .batch_seconds = std::min(1e-3, t.options.repeat / 5e3),
+                         .least_rounds = 7};
+    return testing::measure(t.device, calls, how, before);
+  };
+  testing::Race race = testing::race(rows.size(), take, kMostRounds);
+  result.is_certain = race.is_certain;
   for (size_t k = 0; k < rows.size(); ++k) {
-    rows[k].median = times[k].median() * 1e3;
-    rows[k].low = times[k].quantile(0.2) * 1e3;
-    rows[k].high = times[k].quantile(0.8) * 1e3;
+    rows[k].median = race.times[k].median() * 1e3;
+    rows[k].low = race.times[k].quantile(0.2) * 1e3;
+    rows[k].high = race.times[k].quantile(0.8) * 1e3;
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const TuneRow& a, const TuneRow& b) { return a.median < b.median; });
-  rows.insert(rows.end(), failed.begin(), failed.end());
-  return rows;
+  if (!rows.empty()) std::swap(rows[0], rows[race.best]);  // others may have a smaller median of fewer samples
+  auto from = rows.begin() + (rows.empty() ? 0 : 1);
+  std::stable_sort(from, rows.end(), [](const TuneRow& a, const TuneRow& b) { return a.median < b.median; });
+  for (const auto& [k, error] : errors) rows.push_back({.config = t.configs[k], .error = error});
 }
 
 // --- tables
@@ -266,6 +383,7 @@ std::string heading(const std::string& kernel, const TuneResult& r) {
   std::string notes;
   if (r.left_out > 0) notes += fmt::format("; {} left out", r.left_out);
   if (r.from_disk) notes += "; timed by an earlier process";
+  if (!r.is_certain) notes += "; the order of the first ones is not certain";
   return fmt::format("{} at {}{}\n", kernel, r.key, notes);
 }
 
@@ -274,16 +392,21 @@ std::string heading(const std::string& kernel, const TuneResult& r) {
 // --- the tuner
 
 struct Autotuned::Impl {
+  Impl(const Kernel& k, TuneOptions o, std::vector<size_t> p) : kernel(k), options(std::move(o)), params(std::move(p)) {}
+
   Kernel kernel;
   TuneOptions options;
   std::vector<size_t> params;  // that are tuned
-  std::mutex mutex;            // held while a key is timed: two at the same time would disturb each other
+  std::mutex timing;           // held while a key is timed: two at the same time would disturb each other
+  std::atomic<std::thread::id> timer{};  // who holds it
+  std::mutex mutex;            // held while the results are looked at or added to, never while a user's function runs
   std::map<std::string, TuneResult> results;
 
   const std::string& name() const { return kernel.declaration().name; }
 
   /// Null if nothing was found for the key in this process.
-  const TuneResult* known(const std::string& key) const {
+  const TuneResult* known(const std::string& key) {
+    std::lock_guard lock(mutex);
     auto found = results.find(key);
     return found == results.end() ? nullptr : &found->second;
   }
@@ -291,21 +414,30 @@ struct Autotuned::Impl {
   const TuneResult& tune(const LaunchGrid& grid, Arguments& arguments) {
     std::string key = arguments.key(options.key);
     if (const TuneResult* result = known(key)) return *result;
-    return results.emplace(key, found(key, grid, arguments)).first->second;
+    if (timer == std::this_thread::get_id()) user_error("it is being tuned, and a function of its own calls it: {}", key);
+    std::lock_guard alone(timing);
+    if (const TuneResult* result = known(key)) return *result;  // another thread was first
+    struct Timer {
+      explicit Timer(std::atomic<std::thread::id>& who) : who_(who) { who_ = std::this_thread::get_id(); }
+      ~Timer() { who_ = std::thread::id(); }
+      std::atomic<std::thread::id>& who_;
+    } here(timer);
+    TuneResult result = found(key, grid, arguments);
+    std::lock_guard lock(mutex);
+    return results.emplace(key, std::move(result)).first->second;
   }
 
   TuneResult found(const std::string& key, const LaunchGrid& grid, Arguments& arguments) {
-    std::vector<TuneConfig> configs = candidates(options, TuneArguments(kernel, arguments.by_param()));
+    std::vector<TuneConfig> configs = candidates(kernel.declaration(), options, TuneArguments(kernel, arguments.by_param()));
     std::string program = arguments.device().description();
     for (const TuneConfig& c : configs) program += "\n" + arguments.program(c);
     std::optional<testing::TuningFile> file;
     if (options.keep && !interpretation()) file.emplace(name(), key, program);  // the interpreter's times say nothing of others
     if (file)
       if (auto known = file->read(configs)) return *std::move(known);
-    testing::Reset reset(arguments.tensors(options.reset_to_zero), arguments.tensors(options.restore));
-    TuneResult result{.key = key, .rows = timed(configs, options, reset, arguments.device(), [&](const TuneConfig& c) {
-                        kernel.launch(grid, arguments.with(c));
-                      })};
+    TuneResult result{.key = key, .rows = {}};
+    time_all({configs, options, arguments, arguments.device(),
+              [&](const TuneConfig& c) { kernel.launch(grid, arguments.with(c)); }}, result);
     result.left_out = static_cast<int>(options.configs.size() - std::min(options.configs.size(), configs.size()));
     if (!result.rows[0].error.empty()) user_error("none of {} configurations runs:\n{}", result.rows.size(), table_of(result));
     if (file) file->write(result);
@@ -318,19 +450,19 @@ Autotuned::Autotuned(Kernel kernel, TuneOptions options) {
   naming("kernel", decl.name, [&] {
     std::vector<size_t> params = tuned_params(decl, options.configs);
     for (const std::string& name : options.key) param_named(decl, name);
-    for (const auto* names : {&options.reset_to_zero, &options.restore})
+    for (const auto* names : {&options.reset_to_zero, &options.restore, &options.scratch})
       for (const std::string& name : *names) pointer_named(decl, name);
     if (!(options.warm_up >= 0) || !(options.repeat >= 0))
       user_error("{} ms to warm up and {} ms to repeat, expected 0 or more", options.warm_up, options.repeat);
+    if (options.rtol && !(*options.rtol >= 0)) user_error("rtol is {}, expected 0 or more", *options.rtol);
     if (options.model && options.top_k < 1) user_error("the model leaves 0 configurations, expected top_k to be 1 or more");
-    impl_ = std::shared_ptr<Impl>(new Impl{kernel, std::move(options), std::move(params), {}, {}});
+    impl_ = std::shared_ptr<Impl>(new Impl(kernel, std::move(options), std::move(params)));
   });
 }
 
 TuneResult Autotuned::tune(const LaunchGrid& grid, std::span<const Argument> arguments) const {
   return naming("kernel", impl_->name(), [&] {
     Arguments list(impl_->kernel, impl_->params, arguments);
-    std::lock_guard lock(impl_->mutex);
     return impl_->tune(grid, list);
   });
 }
@@ -338,9 +470,7 @@ TuneResult Autotuned::tune(const LaunchGrid& grid, std::span<const Argument> arg
 void Autotuned::launch(const LaunchGrid& grid, std::span<const Argument> arguments) const {
   naming("kernel", impl_->name(), [&] {
     Arguments list(impl_->kernel, impl_->params, arguments);
-    std::unique_lock lock(impl_->mutex);
     TuneConfig best = impl_->tune(grid, list).best();
-    lock.unlock();
     impl_->kernel.launch(grid, list.with(best));
   });
 }

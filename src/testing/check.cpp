@@ -50,6 +50,16 @@ void add(CheckStep& step, Verdict verdict, std::string text) {
   step.lines.push_back({verdict, std::move(text)});
 }
 
+bool attempt(CheckStep& step, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& error) {
+    add(step, Verdict::Failed, error.what());
+    return false;
+  }
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // --- types
@@ -59,6 +69,16 @@ std::vector<DType> dtypes_of(const CheckOptions& options) {
   std::vector<DType> all;
   for (int k = 0; k < kDTypeCount; ++k) all.push_back(dtype_at(k));
   return all;
+}
+
+void TypesFound::attempt(DType dtype, const std::function<std::string()>& work) {
+  try {
+    accept(dtype, work());
+  } catch (const Error& error) {
+    refuse(dtype, error.what(), error.kind() == ErrorKind::User || error.kind() == ErrorKind::Unsupported);
+  } catch (const std::exception& error) {
+    refuse(dtype, error.what(), false);
+  }
 }
 
 void TypesFound::accept(DType dtype, const std::string& result) {
@@ -108,11 +128,7 @@ Tensor tensor_of(const std::vector<double>& values, const Dims& shape, DType dty
 }
 
 testing::CloseOptions close_options(const CheckOptions& options, DType dtype) {
-  return {.rtol = options.rtol.value_or(testing::default_rtol(dtype)),
-          .atol = options.atol.value_or(testing::default_atol(dtype)),
-          .equal_nan = true,
-          .dtype = dtype,
-          .places = 3};
+  return {.rtol = options.rtol, .atol = options.atol, .equal_nan = true, .dtype = dtype, .places = 3};
 }
 
 void WorstUlp::add(DType dtype, const std::vector<uint64_t>& actual, const std::vector<uint64_t>& expected, double atol) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "testing/timing.h"
 
 #include <strider/testing/check.h>
 #include <strider/testing/close.h>
@@ -34,6 +35,9 @@ class Steps {
   bool stopped_ = false;
 };
 
+/// Whether `work` is as it should be; if it throws, the step has failed with what it said.
+bool attempt(CheckStep& step, const std::function<void()>& work);
+
 /// Adds a line; the step has the worst verdict of its lines.
 void add(CheckStep& step, Verdict verdict, std::string text);
 /// For messages: the first line of a text alone.
@@ -44,14 +48,16 @@ std::vector<DType> dtypes_of(const CheckOptions& options);
 /// What step 1 found: "accepted: f16, f32 (gives f32)" and who was refused, why.
 class TypesFound {
  public:
-  void accept(DType dtype, const std::string& result);
-  /// `typed`: by a user or unsupported error.
-  void refuse(DType dtype, const std::string& why, bool typed);
+  /// Accepts `dtype` with the words that `work` gives, or notes by which error it was refused.
+  void attempt(DType dtype, const std::function<std::string()>& work);
   /// Writes the lines, and fails the step where something is wrong.
   void tell(CheckStep& step, const CheckOptions& options) const;
   const std::vector<DType>& accepted() const { return accepted_; }
 
  private:
+  void accept(DType dtype, const std::string& result);
+  /// `typed`: by a user or unsupported error.
+  void refuse(DType dtype, const std::string& why, bool typed);
   /// Whether two are refused by the same words but for their names.
   bool is_same(size_t a, size_t b) const;
 
@@ -97,6 +103,10 @@ struct SpeedSubject {
   std::vector<int64_t> blocks = {};  // that can be tried
 };
 
-void check_speed(CheckStep& step, const SpeedSubject& subject, const CheckOptions& options);
+/// As testing::measure.
+using Stopwatch = std::function<std::vector<Times>(Device& device, std::span<const Call> calls, const Options& options)>;
+
+/// Judges what the stopwatch says: that of the device, if none is given.
+void check_speed(CheckStep& step, const SpeedSubject& subject, const CheckOptions& options, const Stopwatch& stopwatch = {});
 
 }  // namespace strider::v0::testing

@@ -81,13 +81,15 @@ class KernelChecker {
     CloseOptions close = tolerances(dtype);
     close.summands = summands(call);
     Tensor reference = tensor_of(expected, call.out.shape(), dtype);
-    if (ulp) ulp->add(dtype, call.out.to_bits(), reference.to_bits(), *close.atol * static_cast<double>(close.summands));
-    return testing::compare(call.out, reference, close);
+    CloseReport report = testing::compare(call.out, reference, close);
+    if (ulp) ulp->add(dtype, call.out.to_bits(), reference.to_bits(), report.atol);
+    return report;
   }
   CloseOptions tolerances(DType dtype) const {
     CloseOptions close = close_options(options_, dtype);
     if (!how_.in_f32 || options_.rtol || options_.atol || dtype != f64) return close;
     close.rtol = testing::default_rtol(f32);
+    close.atol = testing::default_atol(f32);
     return close;
   }
 
@@ -117,13 +119,7 @@ class KernelChecker {
   }
 
   bool try_size(CheckStep& step, const KernelSize& size, DType dtype, int64_t shift = 0) const {
-    try {
-      verify(size, dtype, shift);
-      return true;
-    } catch (const std::exception& error) {
-      add(step, Verdict::Failed, error.what());
-      return false;
-    }
+    return attempt(step, [&] { verify(size, dtype, shift); });
   }
 
   // --- step 1
@@ -131,17 +127,13 @@ class KernelChecker {
   void types(CheckStep& step) {
     TypesFound found;
     for (DType dtype : dtypes_of(options_)) {
-      try {
+      found.attempt(dtype, [&] {
         GuardedMemory guarded;  // what is wrong with the kernel's accesses shows in the next step
         KernelCall call = how_.prepare(small(odd_size()), tensors(dtype));
         call.launch();
         synchronize();
-        found.accept(dtype, std::string(name_of(call.out.dtype())));
-      } catch (const Error& error) {
-        found.refuse(dtype, error.what(), error.kind() == ErrorKind::User || error.kind() == ErrorKind::Unsupported);
-      } catch (const std::exception& error) {
-        found.refuse(dtype, error.what(), false);
-      }
+        return std::string(name_of(call.out.dtype()));
+      });
     }
     found.tell(step, options_);
     accepted_ = found.accepted();
@@ -256,16 +248,15 @@ class KernelChecker {
     for (DType dtype : accepted_) {
       WorstUlp ulp;
       int64_t elements = 0;
-      try {
+      bool is_right = attempt(step, [&] {
         for (const KernelSize& size : sizes) {
           verify(size, dtype, 0, &ulp);
           elements += size.elements();
         }
+      });
+      if (is_right)
         add(step, Verdict::Passed,
             fmt::format("{}: {} sizes and blocks, {} elements{}", name_of(dtype), sizes.size(), elements, ulp.text()));
-      } catch (const std::exception& error) {
-        add(step, Verdict::Failed, error.what());
-      }
     }
   }
 

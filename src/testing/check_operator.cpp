@@ -15,6 +15,7 @@
 #include "tensor/shape.h"
 #include "testing/check.h"
 #include "testing/reference.h"
+#include "testing/tolerance.h"
 
 #include <strider/testing/special.h>
 
@@ -40,7 +41,7 @@ struct Outcome {
 
 class OperatorCheck {
  public:
-  OperatorCheck(const detail::Operator& op, const CheckOptions& options) : op_(op), decl_(op.declaration()), options_(options) {}
+  OperatorCheck(const Operator& op, const CheckOptions& options) : op_(op), decl_(op.declaration()), options_(options) {}
 
   CheckReport run() {
     Steps steps("operator " + decl_.name, options_);
@@ -163,8 +164,8 @@ class OperatorCheck {
   /// Takes the result in the operator's own dtype where that is what was found, and the one in double is not.
   int64_t choose(const std::vector<uint64_t>& actual, std::vector<uint64_t>& expected, const std::vector<uint64_t>& own,
                  DType dtype) const {
-    CloseOptions close = close_options(options_, dtype);
-    Tolerance tolerance{*close.rtol, *close.atol, true};
+    double largest = largest_magnitude(dtype, static_cast<int64_t>(expected.size()), expected);
+    Tolerance tolerance = tolerance_of(close_options(options_, dtype), dtype, largest);
     int64_t chosen = 0;
     for (size_t i = 0; i < actual.size(); ++i) {
       bool is_right =
@@ -250,13 +251,7 @@ class OperatorCheck {
 
   /// Whether the case is as it should be; if not, the step gets a line.
   bool try_case(CheckStep& step, const Case& c, DType dtype, Outcome& outcome) const {
-    try {
-      verify(c, dtype, outcome);
-      return true;
-    } catch (const std::exception& error) {
-      add(step, Verdict::Failed, error.what());
-      return false;
-    }
+    return attempt(step, [&] { verify(c, dtype, outcome); });
   }
 
   // --- step 1
@@ -274,7 +269,7 @@ class OperatorCheck {
   }
 
   void try_dtype(TypesFound& found, DType dtype) const {
-    try {
+    found.attempt(dtype, [&] {
       Case c = ordinary_case("types", dtype, {5});
       std::vector<DType> expected = ScalarReference(decl_, types_of(c, dtype), false).results();
       std::vector<Tensor> results = call(c, dtype);
@@ -284,12 +279,8 @@ class OperatorCheck {
           user_error("output {} is {}, its rule says {}", k, name_of(results[k].dtype()), name_of(expected[k]));
         words += fmt::format("{}{}", k == 0 ? "" : " and ", name_of(results[k].dtype()));
       }
-      found.accept(dtype, words);
-    } catch (const Error& error) {
-      found.refuse(dtype, error.what(), error.kind() == ErrorKind::User || error.kind() == ErrorKind::Unsupported);
-    } catch (const std::exception& error) {
-      found.refuse(dtype, error.what(), false);
-    }
+      return words;
+    });
   }
 
   // --- step 2
@@ -454,7 +445,7 @@ class OperatorCheck {
     check_speed(step, subject, options_);
   }
 
-  const detail::Operator& op_;
+  const Operator& op_;
   const detail::OperatorDecl& decl_;
   const CheckOptions& options_;
   bool first_is_bool_ = false;
@@ -466,7 +457,7 @@ class OperatorCheck {
 
 namespace strider::inline v0::testing {
 
-CheckReport check(const detail::Operator& op, const CheckOptions& options) {
+CheckReport check(const Operator& op, const CheckOptions& options) {
   testing::check_options(options);
   return testing::OperatorCheck(op, options).run();
 }

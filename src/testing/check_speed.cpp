@@ -26,8 +26,8 @@ constexpr int64_t kShift = 8;  // bytes: no vector is aligned, all elements are
 
 class SpeedSearch {
  public:
-  SpeedSearch(CheckStep& step, const SpeedSubject& subject, const CheckOptions& options)
-      : step_(step), subject_(subject), options_(options), device_(device_named(options.device)) {}
+  SpeedSearch(CheckStep& step, const SpeedSubject& subject, const CheckOptions& options, const Stopwatch& stopwatch)
+      : step_(step), subject_(subject), options_(options), stopwatch_(stopwatch), device_(device_named(options.device)) {}
 
   void run() {
     Speed first = best_of_three();
@@ -50,7 +50,7 @@ class SpeedSearch {
     TensorView from = memory.operand(half, Content::Normal, 0), to = memory.operand(half, Content::None, 1);
     Call calls[] = {[&](int64_t) { work.run(); }, [&](int64_t) { ops::copy(from, out(to)); }};
     testing::Options brief{.seconds = options_.quick ? 0.2 : 0.6, .warm_up_seconds = 0.02, .least_rounds = 5};
-    std::vector<Times> times = measure(device_, calls, brief);
+    std::vector<Times> times = stopwatch_(device_, calls, brief);
     return {ratio(times[1], times[0]), times[0].median(), static_cast<double>(work.bytes), times[1].median()};
   }
 
@@ -127,16 +127,18 @@ class SpeedSearch {
   CheckStep& step_;
   const SpeedSubject& subject_;
   const CheckOptions& options_;
+  const Stopwatch& stopwatch_;
   Device& device_;
 };
 
 }  // namespace
 
-void check_speed(CheckStep& step, const SpeedSubject& subject, const CheckOptions& options) {
+void check_speed(CheckStep& step, const SpeedSubject& subject, const CheckOptions& options, const Stopwatch& stopwatch) {
   if (options.speed == 0) return add(step, Verdict::Skipped, "not asked for");
   CheckOptions o = options;
   if (o.quick) o.elements = std::min<int64_t>(o.elements, 1 << 22);
-  SpeedSearch(step, subject, o).run();
+  Stopwatch usual = [](Device& device, std::span<const Call> calls, const Options& how) { return measure(device, calls, how); };
+  SpeedSearch(step, subject, o, stopwatch ? stopwatch : usual).run();
 }
 
 }  // namespace strider::v0::testing

@@ -11,11 +11,13 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "base/thread_pool.h"
 #include "ir/print.h"
 #include "ir/semantics.h"
 #include "tensor/compare.h"
 #include "testing/table.h"
+#include "testing/tolerance.h"
 
 namespace strider::inline v0::testing {
 
@@ -24,12 +26,12 @@ double default_rtol(DType dtype) {
     case DType::F16: return 1e-3;
     case DType::BF16: return 0.016;
     case DType::F32: return 1.3e-6;
-    case DType::F64: return 1e-7;
+    case DType::F64: return 1e-13;
     default: return 0;
   }
 }
 
-double default_atol(DType dtype) { return is_float(dtype) ? 1e-4 : 0; }
+double default_atol(DType dtype) { return dtype == DType::F64 ? 1e-13 : is_float(dtype) ? 1e-4 : 0; }
 
 // --- steps between numbers
 
@@ -168,20 +170,27 @@ std::string problem_of(const TensorView& actual, const TensorView& expected, DTy
 
 }  // namespace
 
-CloseReport compare(const TensorView& actual, const TensorView& expected, const CloseOptions& options) {
-  DType dtype = options.dtype.value_or(expected.dtype());
-  double usual_rtol = options.max_ulp ? 0 : default_rtol(dtype), usual_atol = options.max_ulp ? 0 : default_atol(dtype);
+Tolerance tolerance_of(const CloseOptions& options, DType dtype, double largest) {
+  double usual_rtol = options.max_ulp ? 0 : default_rtol(dtype);
+  double usual_atol = options.max_ulp ? 0 : default_atol(dtype) * (largest > 0 ? std::min(largest, 1.0) : 1);
   if (options.summands < 1) user_error("{} summands, expected 1 or more", options.summands);
-  Tolerance tolerance =
-      checked_tolerance(options.rtol.value_or(usual_rtol),
-                        options.atol.value_or(usual_atol) * static_cast<double>(options.summands), options.equal_nan);
-  CloseReport report{.problem = problem_of(actual, expected, dtype), .dtype = dtype, .rtol = tolerance.rtol,
-                     .atol = tolerance.atol, .allowed_ulp = options.max_ulp};
+  return checked_tolerance(options.rtol.value_or(usual_rtol),
+                           options.atol.value_or(usual_atol) * static_cast<double>(options.summands), options.equal_nan);
+}
+
+CloseReport compare(const TensorView& actual, const TensorView& expected, const CloseOptions& options) {
+  const DefaultFloatEnvironment environment;
+  DType dtype = options.dtype.value_or(expected.dtype());
+  tolerance_of(options, dtype, 1);  // throws what is wrong with the options, whatever is compared
+  CloseReport report{.problem = problem_of(actual, expected, dtype), .dtype = dtype, .allowed_ulp = options.max_ulp};
   if (!report.problem.empty()) return report;
-  report.elements = actual.elements();
-  if (report.elements == 0) return report;
   Tensor rounded = expected.to(dtype);
   Rows left(actual), right(rounded);
+  report.elements = actual.elements();
+  Tolerance tolerance = tolerance_of(options, dtype, largest_magnitude(dtype, report.elements, right));
+  report.rtol = tolerance.rtol;
+  report.atol = tolerance.atol;
+  if (report.elements == 0) return report;
   Comparison comparison(left, right, tolerance, options);
   Findings found = comparison.run(report.elements);
   report.far = found.far;

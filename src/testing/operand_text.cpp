@@ -19,7 +19,11 @@ namespace {
 /// Where a view can be tried without memory.
 void* const kNowhere = reinterpret_cast<void*>(uintptr_t{1} << 50);
 
-int axis(const Dims& numbers, int k) { return static_cast<int>(numbers[k]); }
+int axis(const Dims& numbers, int k) {
+  if (numbers[k] < -kMaxDims || numbers[k] >= kMaxDims)
+    user_error("axis {} is out of range: a tensor has at most {} axes", numbers[k], kMaxDims);
+  return static_cast<int>(numbers[k]);
+}
 
 struct ViewWord {
   std::string_view name;

@@ -25,27 +25,22 @@ ir::Function trace(const detail::OperatorDecl& op, const planner::Typing& typing
 }  // namespace
 
 ScalarReference::ScalarReference(const detail::OperatorDecl& op, std::span<const planner::ArgumentType> types, bool own_dtype)
-    : typing_(type_operator(op, types)), function_(trace(op, typing_, own_dtype)), values_(function_.size()) {
-  for (ir::Value v : function_.body().body)
-    if (function_.is_constant(v)) values_[v.id] = static_cast<uint64_t>(function_[v].imm);
-}
+    : typing_(type_operator(op, types)), function_(trace(op, typing_, own_dtype)), evaluator_(function_) {}
 
 uint64_t ScalarReference::operator()(std::span<const uint64_t> arguments, size_t output) {
-  const ir::Function& f = function_;
+  converted_.assign(arguments.begin(), arguments.end());
+  std::vector<const uint64_t*> places;
   for (size_t k = 0; k < arguments.size(); ++k) {
     const planner::ArgumentTyping& a = typing_.arguments[k];
-    values_[f.params()[k].id] =
-        a.passed == a.rounded ? arguments[k] : ir::evaluate(ir::Op::Cast, a.passed, a.rounded, &arguments[k]);
+    if (a.passed != a.rounded) converted_[k] = ir::evaluate(ir::Op::Cast, a.passed, a.rounded, &arguments[k]);
+    places.push_back(&converted_[k]);
   }
-  for (ir::Value v : f.body().body) {
-    const ir::Node& node = f[v];
-    if (node.op == ir::Op::Constant) continue;
-    if (node.op == ir::Op::Yield) return values_[f.operand(v, static_cast<int>(output)).id];
-    uint64_t args[3];
-    for (int k = 0; k < node.operand_count; ++k) args[k] = values_[f.operand(v, k).id];
-    values_[v.id] = ir::evaluate(node.op, f.type(f.operands(v).back()).dtype, node.type.dtype, args);
-  }
-  internal_error("{} gives nothing", f.name);
+  uint64_t result = 0;
+  std::vector<int> strides(places.size(), 0);
+  std::vector<uint64_t*> results(typing_.results.size(), nullptr);
+  results.at(output) = &result;
+  evaluator_.run(places.data(), strides.data(), results.data(), 1);
+  return result;
 }
 
 }  // namespace strider::v0::testing

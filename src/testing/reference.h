@@ -8,6 +8,7 @@
 
 #include <strider/pointwise.h>
 
+#include "ir/evaluate.h"
 #include "ir/function.h"
 #include "planner/promotion.h"
 
@@ -18,6 +19,7 @@ class ScalarReference {
   /// Floats are computed in double, with results rounded once; with `own_dtype`, in the dtypes that the operator computes in, and
   /// with the multiply-adds that it has.
   ScalarReference(const detail::OperatorDecl& op, std::span<const planner::ArgumentType> types, bool own_dtype);
+  ScalarReference(const ScalarReference&) = delete;
 
   /// Of results, by output.
   const std::vector<DType>& results() const { return typing_.results; }
@@ -29,7 +31,8 @@ class ScalarReference {
  private:
   planner::Typing typing_;
   ir::Function function_;
-  std::vector<uint64_t> values_;  // by node
+  ir::Evaluator evaluator_;
+  std::vector<uint64_t> converted_;  // arguments
 };
 
 }  // namespace strider::v0::testing

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.h"
 #include "tensor/stream.h"
@@ -83,6 +84,37 @@ std::vector<Times> measure(Device& device, std::span<const Call> calls, const Op
   }
   std::vector<Times> result;
   for (const Subject& s : subjects) result.push_back(s.times());
+  return result;
+}
+
+/// The ranks of the samples between which the median lies at 95 %: from the binomial distribution, as a normal one.
+bool may_be_faster(const Times& a, const Times& b, double share) {
+  STRIDER_CHECK(a.samples.size() == b.samples.size() && !a.samples.empty());
+  std::vector<double> ratios;
+  for (size_t k = 0; k < a.samples.size(); ++k) ratios.push_back(a.samples[k] / b.samples[k]);
+  std::sort(ratios.begin(), ratios.end());
+  auto n = static_cast<double>(ratios.size());
+  auto rank = static_cast<size_t>(std::max(std::floor(n / 2 - 0.98 * std::sqrt(n)), 0.0));
+  return ratios[rank] < share;
+}
+
+Race race(size_t calls, const std::function<std::vector<Times>(std::span<const size_t>)>& take, int most_rounds) {
+  Race result;
+  result.times.resize(calls);
+  std::vector<size_t> open(calls);
+  std::iota(open.begin(), open.end(), size_t{0});
+  for (int round = 0; round < most_rounds && !open.empty(); ++round) {
+    std::vector<Times> more = take(open);
+    for (size_t k = 0; k < open.size(); ++k) {
+      auto& samples = result.times[open[k]].samples;
+      samples.insert(samples.end(), more[k].samples.begin(), more[k].samples.end());
+    }
+    auto median = [&](size_t k) { return result.times[k].median(); };
+    result.best = *std::min_element(open.begin(), open.end(), [&](size_t a, size_t b) { return median(a) < median(b); });
+    std::erase_if(open, [&](size_t k) { return k != result.best && !may_be_faster(result.times[k], result.times[result.best], kMatters); });
+    result.is_certain = open.size() < 2;
+    if (result.is_certain) break;
+  }
   return result;
 }
 

@@ -33,6 +33,22 @@ struct Times {
   double quantile(double q) const;
 };
 
+/// Whether the samples of `a`, taken beside those of `b`, leave it possible (at 95 %) that its median time is less than `share` of
+/// that of `b`.
+bool may_be_faster(const Times& a, const Times& b, double share);
+
+/// What a race of several calls gave.
+struct Race {
+  std::vector<Times> times;  // by call
+  size_t best = 0;           // the call of the least median time
+  bool is_certain = true;    // no other call may need less than kMatters of its time
+};
+inline constexpr double kMatters = 0.98;
+
+/// Takes samples of all calls, then again of those that may be faster than the best one so far, until that is certain or
+/// `most_rounds` have been run. `take` gets the numbers of calls and gives samples that were taken in turn, as many of each.
+Race race(size_t calls, const std::function<std::vector<Times>(std::span<const size_t>)>& take, int most_rounds);
+
 /// Takes samples of all calls in turn; as many of each. With `before`, which runs before every sample outside of its time, a
 /// sample is the time of one call, however short.
 std::vector<Times> measure(Device& device, std::span<const Call> calls, const Options& options = {},

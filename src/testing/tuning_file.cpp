@@ -15,7 +15,7 @@ using testing::TuneRow;
 
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 json to_json(const TuneRow& row) {
   json constants = json::array();
@@ -31,7 +31,8 @@ TuneRow row_of(const json& j) {
 }
 
 TuneResult result_of(const json& j, const std::string& key) {
-  TuneResult r{.key = key, .rows = {}, .left_out = j.at("left_out").get<int>(), .from_disk = true};
+  TuneResult r{.key = key, .rows = {}, .left_out = j.at("left_out").get<int>(), .from_disk = true,
+               .is_certain = j.at("certain").get<bool>()};
   for (const json& row : j.at("rows")) r.rows.push_back(row_of(row));
   return r;
 }
@@ -63,7 +64,7 @@ std::optional<TuneResult> TuningFile::read(const std::vector<TuneConfig>& config
 
 void TuningFile::write(const TuneResult& result) const {
   if (!cache_) return;
-  json j{{"strider_tuning", kFormat}, {"kernel", kernel_}, {"key", key_}, {"left_out", result.left_out}, {"rows", json::array()}};
+  json j{{"strider_tuning", kFormat}, {"kernel", kernel_}, {"key", key_}, {"left_out", result.left_out}, {"certain", result.is_certain}, {"rows", json::array()}};
   for (const TuneRow& row : result.rows) j["rows"].push_back(to_json(row));
   cache_->store_note(name_, j.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }

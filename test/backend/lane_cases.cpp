@@ -131,7 +131,7 @@ std::string title(std::string_view what, DType dtype, int lanes) { return fmt::f
 // --- pointwise ops and casts
 
 bool computes(Op op, DType dtype) {
-  return is_pointwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::PtrAdd && op != Op::Where && codegen::can_spell(op, dtype);
+  return is_pointwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::PtrAdd && op != Op::Call && op != Op::Where && codegen::can_spell(op, dtype);
 }
 
 /// All ops that a dtype has, one output each.

@@ -209,12 +209,37 @@ TEST(DiskCache, WhatWasNotUsedForLongestGoesFirst) {
 TEST(DiskCache, UnfinishedFilesOfTheDeadGo) {
   CacheFolder folder;
   DiskCache cache(folder.path(), 4 << 10);
-  fs::path old = folder.path() / ".new-1-2-3", young = folder.path() / ".new-4-5-6";
-  for (const fs::path& p : {old, young}) std::ofstream(p) << "half";
-  set_age(old, 3600);
+  fs::path old = folder.path() / ".strider-new-1-2-3", young = folder.path() / ".strider-new-4-5-6";
+  fs::path empty = folder.path() / ".strider-new-7-8-9", foreign = folder.path() / ".strider-new-10";
+  for (const fs::path& p : {old, young}) std::ofstream(p) << "STRID";
+  std::ofstream(empty) << "";
+  std::ofstream(foreign) << "half";
+  for (const fs::path& p : {old, empty, foreign}) set_age(p, 3600);
   for (int k = 0; k < 5; ++k) cache.store(number(k), sample_binary());
   EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(empty));
   EXPECT_TRUE(fs::exists(young));
+  EXPECT_TRUE(fs::exists(foreign)) << "it does not begin as ours do";
+}
+
+/// Case L6.
+TEST(DiskCache, FilesOfOthersStay) {
+  CacheFolder folder;
+  DiskCache cache(folder.path(), 4 << 10);
+  std::string digits = "0123456789abcdef0123456789abcdef";
+  std::vector<fs::path> foreign;
+  for (const std::string& name : {digits, digits + ".note", digits + ".json", std::string(".new-1-2-3")}) {
+    foreign.push_back(folder.path() / name);
+    std::ofstream(foreign.back()) << std::string(8 << 10, 'x');
+    set_age(foreign.back(), 3600);
+  }
+  for (int k = 0; k < 40; ++k) cache.store(number(k), sample_binary(200));
+  EXPECT_GT(cache.contents().entries, 0) << "they take no room from ours";
+  cache.store_note(number(1), "text");
+  EXPECT_EQ(cache.find_note(number(1)), "text");
+  cache.clear();
+  EXPECT_EQ(folder.files().size(), foreign.size());
+  for (const fs::path& file : foreign) EXPECT_TRUE(fs::exists(file)) << file;
 }
 
 // --- folders that are not used
@@ -240,12 +265,13 @@ TEST(DiskCacheRefuses, FoldersThatOthersCanWrite) {
 }
 
 TEST(DiskCacheRefuses, LinksAndFiles) {
+  constexpr const char* kIsLink = "the cache folder cannot be opened: it is a symbolic link; name the folder that it points to";
   CacheFolder folder;
   fs::path parent = folder.path().parent_path();
   fs::create_directory(parent / "real");
   fs::create_directory_symlink(parent / "real", folder.path());
-  EXPECT_EQ(refusal(folder.path()), "the cache folder cannot be opened: Not a directory");
-  EXPECT_EQ(refusal(folder.path() / ""), "the cache folder cannot be opened: Not a directory") << "with a slash at the end";
+  EXPECT_EQ(refusal(folder.path()), kIsLink);
+  EXPECT_EQ(refusal(folder.path() / ""), kIsLink) << "with a slash at the end";
   EXPECT_TRUE(fs::is_empty(parent / "real"));
   std::ofstream(parent / "file") << "text";
   EXPECT_EQ(refusal(parent / "file"), "the cache folder cannot be opened: Not a directory");

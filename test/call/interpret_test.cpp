@@ -436,12 +436,39 @@ TEST(Interpret, MaskedLanesOfACompareExchange) {
   expect_one(faults_of(kMasked, [&] { k[1](x, out); }), FaultKind::MaskedLane, line, {}, {2});
 }
 
+/// Case L15.
+TEST(Interpret, ProgramsThatDoNotEndAreErrors) {
+  const int line = __LINE__ + 2;
+  auto endless = st::kernel("endless", [](tl::Ptr<int> x) {
+    tl::range(0, 10, 1, [&](auto i) {
+      tl::while_([&] { return tl::load(x) == 0; }, [&] { tl::store(x + 1, i); });
+    });
+  });
+  Tensor x = st::zeros({2}, {i32, "cpu"});
+  const Interpretation how{.most_steps = 1000};
+  const std::string error = error_of([&] { endless[1].interpreted(how)(x); });
+  EXPECT_HAS(error, "program (0, 0, 0) has run 1000 statements and has not ended, in the `for` at ");
+  EXPECT_HAS(error, "interpret_test.cpp:" + std::to_string(line) + ", in the `while` at ");
+  EXPECT_HAS(error, "interpret_test.cpp:" + std::to_string(line + 1) + "; if it would, allow more by STRIDER_STEPS");
+  Faults faults;
+  EXPECT_NE(error_of([&] { endless[1].interpreted({.faults = &faults, .most_steps = 1000})(x); }), "") << "it is never just collected";
+  auto count = st::kernel("count", [](tl::Ptr<int> p) { tl::range(0, 100, 1, [&](auto i) { tl::store(p, i); }); });
+  for (int64_t steps : {0, 10000}) count[1].interpreted({.most_steps = steps})(x);
+  EXPECT_EQ(x.to_doubles()[0], 99);
+}
+
 TEST(Interpret, Settings) {
   EXPECT_FALSE(interpretation_from(nullptr, "masked"));
   EXPECT_FALSE(interpretation_from("native", nullptr));
   EXPECT_FALSE(interpretation_from("interp", nullptr)->has_lints());
   auto how = interpretation_from("interp", "masked,elementwise");
   EXPECT_TRUE(how->masked_lanes && how->elementwise && !how->overflow);
+  EXPECT_NE(error_of([] { interpretation_from(nullptr, "abc"); }), "") << "also if nothing is interpreted";
+  EXPECT_EQ(interpretation_from("interp", nullptr, "7")->most_steps, 7'000'000);
+  EXPECT_EQ(interpretation_from("interp", nullptr, "0")->most_steps, 0);
+  for (const char* steps : {"-1", "x", "1x", "99999999999999999"})
+    EXPECT_EQ(error_of([&] { interpretation_from(nullptr, nullptr, steps); }),
+              "STRIDER_STEPS is " + std::string(steps) + ", expected a number of millions of statements, 0 for no limit");
   EXPECT_EQ(error_of([] { interpretation_from("cuda", nullptr); }), "STRIDER_BACKEND is cuda, expected interp or native");
   EXPECT_EQ(error_of([] { interpretation_from("interp", "overflow,mask"); }),
             "STRIDER_LINTS names the lint mask, expected masked, overflow or elementwise, with commas between");

@@ -16,6 +16,7 @@ namespace strider::test {
 namespace {
 
 using support::error_of;
+using support::unplaced;
 
 Kernel make_l1() {
   return st::kernel("l1_norm", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Constexpr BLOCK) {
@@ -123,12 +124,12 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
   Kernel l1 = make_l1();
   Tensor x = st::zeros({64}), out = st::zeros({});
   using List = std::initializer_list<Argument>;
-  auto launch = [&](const LaunchGrid& grid, List arguments) { return error_of([&] { l1.launch(grid, arguments); }); };
+  auto launch = [&](const LaunchGrid& grid, List arguments) { return unplaced(error_of([&] { l1.launch(grid, arguments); })); };
   EXPECT_EQ(launch(1, {x, out, {{"BLOCK", 64}}}), "kernel l1_norm: 2 arguments given, expected 3 (x, out, n)");
   EXPECT_EQ(launch(1, {x, out, 64}), "kernel l1_norm: the constant arg3 has no value: end the arguments with {{\"arg3\", value}}");
   EXPECT_EQ(launch(1, {x, out, {{"BLOCK", 64}, {"SIZE", 3}}}), "kernel l1_norm: the constant arg3 is given twice");
   EXPECT_EQ(launch(1, {x, out, st::arg("m", 64), 64}),
-            "kernel l1_norm: there is no argument m; its arguments: x, out, n, arg3");
+            "kernel l1_norm: there is no argument m; its arguments: x, out, n, arg3 (.names in the kernel's options names them)");
   EXPECT_EQ(launch(1, {x, out, 64, st::arg("n", 3), 64}), "kernel l1_norm: 5 arguments given, expected 4 (x, out, n, arg3)");
   EXPECT_EQ(launch(1, {st::arg("n", 3), st::arg("n", 3), x, out, 64}), "kernel l1_norm: argument n is given twice");
   EXPECT_EQ(launch(INT64_MAX, {x, out, 64, 64}),
@@ -138,7 +139,7 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
   EXPECT_EQ(launch(1, {x, out, 64, 64, 64}), "kernel l1_norm: 5 arguments given, expected 4 (x, out, n, arg3)");
   EXPECT_EQ(launch(1, {x, 1.0, 64, 64}), "kernel l1_norm: argument out is a float, expected a tensor of f32");
   EXPECT_EQ(launch(1, {st::zeros({3}, {f64, "cpu"}), out, 64, 64}),
-            "kernel l1_norm: argument x is a tensor of f64, expected a tensor of f32");
+            "kernel l1_norm: argument x is a tensor of f64, expected a tensor of f32: convert it with .to(st::f32), or let the kernel take tl::Ptr<>");
   EXPECT_EQ(launch(1, {x, out, 0.5, 64}), "kernel l1_norm: argument n is a float, expected i64");
   EXPECT_EQ(launch(1, {x, out, x, 64}), "kernel l1_norm: argument n is a tensor of f32, expected i64");
   EXPECT_EQ(launch(1, {x, out, 64, 6.5}), "kernel l1_norm: argument arg3 is a float, expected a constant integer");
@@ -151,8 +152,8 @@ TEST(KernelErrors, BadLaunchesRunNothing) {
   EXPECT_EQ(launch(Dims{}, {x, out, 64, 64}), "kernel l1_norm: the grid has 0 numbers, expected 1 to 3");
   EXPECT_EQ(out.item(), 0);
   auto narrow = st::kernel("narrow", [](tl::Ptr<float>, tl::u8) {}, {{"x", "n"}});
-  EXPECT_EQ(error_of([&] { narrow[1](x, 256); }), "kernel narrow: argument n is 256, which does not fit u8");
-  EXPECT_EQ(error_of([&] { narrow[1](x, -1); }), "kernel narrow: argument n is -1, which does not fit u8");
+  EXPECT_EQ(unplaced(error_of([&] { narrow[1](x, 256); })), "kernel narrow: argument n is 256, which does not fit u8");
+  EXPECT_EQ(unplaced(error_of([&] { narrow[1](x, -1); })), "kernel narrow: argument n is -1, which does not fit u8");
 }
 
 TEST(KernelErrors, TensorsOnDifferentDevices) {
@@ -160,8 +161,8 @@ TEST(KernelErrors, TensorsOnDifferentDevices) {
   Tensor x = st::zeros({64}), out = st::zeros({});
   TensorView away(x.data(), f32, {64}, {1}, *other);
   Kernel l1 = make_l1();
-  EXPECT_EQ(error_of([&] { l1[1](x, away, 64, 64); }), "kernel l1_norm: argument out is on interp:tile, others are on cpu");
-  EXPECT_EQ(error_of([&] { l1[1].interpreted()(away, away, 64, 64); }),
+  EXPECT_EQ(unplaced(error_of([&] { l1[1](x, away, 64, 64); })), "kernel l1_norm: argument out is on interp:tile, others are on cpu");
+  EXPECT_EQ(unplaced(error_of([&] { l1[1].interpreted()(away, away, 64, 64); })),
             "kernel l1_norm: its tensors are on interp:tile: the interpreter runs on tensors of the CPU");
   EXPECT_EQ(error_of([&] { st::ops::add(x, away); }), "operator add: its tensors are on cpu and on interp:tile");
   EXPECT_EQ(error_of([&] { st::ops::abs.interpreted()(away, st::out(away)); }),
@@ -172,7 +173,7 @@ TEST(KernelErrors, NamesAreSaidOnce) {
   auto two = st::kernel("two", [](tl::Ptr<float>, tl::Const<"A">, tl::Const<"B">) {}, {{"x"}});
   Tensor x = st::zeros({4});
   auto launch = [&](const LaunchGrid& grid, std::initializer_list<Argument> arguments) {
-    return error_of([&] { two.launch(grid, arguments); });
+    return unplaced(error_of([&] { two.launch(grid, arguments); }));
   };
   EXPECT_EQ(launch(1, {x, {{"A", 1}, {"C", 2}}}), "kernel two: there is no constant C; its constants: A, B");
   EXPECT_EQ(launch([](const auto& constants) { return constants["C"]; }, {x, {{"A", 1}, {"B", 2}}}),

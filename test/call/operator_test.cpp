@@ -182,14 +182,14 @@ TEST(OperatorErrors, NameTheOperatorAndTheArgument) {
   EXPECT_EQ(error_of([&] {
               add(x, x, 1, st::out(arange(3, {i32, "cpu"})));
             }),
-            "operator add: output 0 is i32, the result is f32");
+            "operator add: output 0 is i32, the result is f32: give a tensor of f32, or convert the result in the maths with .to(st::i32)");
   EXPECT_EQ(error_of([&] { add(arange(3, {i8, "cpu"}), x, 1); }), "");
   EXPECT_EQ(error_of([&] {
               add(arange(3, {i8, "cpu"}), arange(3, {i8, "cpu"}), 300);
             }),
             "operator add: argument alpha is 300, which does not fit i8");
   EXPECT_EQ(error_of([&] { add(arange(3, {u64, "cpu"}), arange(3, {i8, "cpu"}), 1); }),
-            "operator add: u64 and i8 have no common integer dtype: convert one of them");
+            "operator add: u64 and i8 have no common integer dtype: convert one of them, for example with .to(st::i64)");
   Tensor z = arange(6);
   EXPECT_NE(error_of([&] {
               add(z.slice(0, 0, 5), z.slice(0, 1, 6), 1, st::out(z.slice(0, 1, 6)));
@@ -204,7 +204,7 @@ TEST(OperatorErrors, MistakesInTheMathsNameTheLine) {
   EXPECT_EQ(error_of([&] { op(arange(3, {i32, "cpu"})); }),
             "operator bad (" __FILE__ ":" + std::to_string(line) + "): exp: operands (i32) do not fit, expected floats");
   auto wrong_schema = [] { st::pointwise("short", [](auto x, auto y) { return x + y; }, {.is_tensor = {true}}); };
-  EXPECT_EQ(error_of(wrong_schema), "operator short: is_tensor names 1 arguments, the lambda takes 2");
+  EXPECT_EQ(error_of(wrong_schema), "operator short: is_tensor names 1 arguments, the operator takes 2");
 }
 
 TEST(OperatorErrors, AFailedCompileLeavesNoTrace) {

@@ -80,14 +80,14 @@ TEST(PromotionCases, NumbersByNameAndDefaults) {
   EXPECT_EQ(op(x, y, 2).item(), 21);
   EXPECT_EQ(op(2.0, 3.0), 5);
   EXPECT_EQ(op(2.0, 3.0, st::arg("alpha", 4)), 14);
-  EXPECT_EQ(op.untyped().argument_named("y"), 1u);
+  EXPECT_EQ(op.untyped().arguments(), 3u);
   EXPECT_EQ(error_of([&] { op(x, y, st::arg("beta", 1)); }), "operator axpy: there is no argument beta; the arguments: x, y, alpha");
   EXPECT_EQ(error_of([&] { op(x); }), "operator axpy: argument y is missing");
   EXPECT_EQ(error_of([&] { op(x, y, 1, st::arg("alpha", 1)); }), "operator axpy: 4 arguments given, expected 3");
   EXPECT_EQ(error_of([&] { op(x, st::arg("x", 1)); }), "operator axpy: argument x is given twice");
   EXPECT_EQ(error_of([&] { op(tensor<int32_t>({1}), tensor<int32_t>({1}), 0.5); }),
             "operator axpy: output 0 is i32 by its promotion rule, the maths give f32: name more arguments in the rule, or convert "
-            "with .to()");
+            "with .to(st::i32)");
   auto composed = pointwise("twice", [op](auto a, auto b) { return op(a, b, st::arg("alpha", 3)) + op(a, b); });
   EXPECT_EQ(composed(x, y).item(), 42);
 }
@@ -112,9 +112,11 @@ TEST(PromotionCases, SchemasAreChecked) {
             "operator f: there are 2 promotion rules, expected one for each of its 1 outputs");
   EXPECT_EQ(with({.promotion = {{{0, 2}, Promotion::Default}}}), "operator f: the promotion rule of output 0 names argument 2, of 2");
   EXPECT_EQ(with({.promotion = {{{}, Promotion::Default}}}), "operator f: the promotion rule of output 0 names no arguments");
+  EXPECT_EQ(with({.promotion = {{{0, 1}, Promotion::Default, {NumberRule::Exact}}}}),
+            "operator f: the promotion rule of output 0 names 2 arguments and 1 rules for numbers");
   EXPECT_EQ(with({.names = {"a", "a"}}), "operator f: two arguments are called a");
-  EXPECT_EQ(with({.names = {"a", "b", "c"}}), "operator f: 3 arguments are named, the lambda takes 2");
-  EXPECT_EQ(with({.names = {"a"}, .defaults = {{"b", 1}}}), "operator f: there is no argument b; the arguments: a");
+  EXPECT_EQ(with({.names = {"a", "b", "c"}}), "operator f: .names has 3 names, the operator takes 2: one for each, \"\" where there is none");
+  EXPECT_EQ(with({.names = {"a", "c"}, .defaults = {{"b", 1}}}), "operator f: there is no argument b; the arguments: a, c");
 }
 
 TEST(PromotionCases, ATensorWithoutAxesOfALowerCategoryKeepsItsDtype) {

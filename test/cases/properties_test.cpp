@@ -42,8 +42,8 @@ Function ternary(const std::string& name, F f) {
 
 std::vector<Function> make_functions() {
   std::vector<Function> all;
-#define STRIDER_OP(id, text, least, most, result, traits)
-#define STRIDER_FN(id, name, least, most, result, traits) STRIDER_FN_##most(name)
+#define STRIDER_OP(number, id, text, least, most, result, traits)
+#define STRIDER_FN(number, id, name, least, most, result, traits) STRIDER_FN_##most(name)
 #define STRIDER_FN_1(name) all.push_back(unary(#name, [](auto x) { return st::name(x); }));
 #define STRIDER_FN_2(name) all.push_back(binary(#name, [](auto x, auto y) { return st::name(x, y); }));
 #define STRIDER_FN_3(name) all.push_back(ternary(#name, [](auto x, auto y, auto z) { return st::name(x, y, z); }));

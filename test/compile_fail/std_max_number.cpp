@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: std::max does not take values: use st::maximum
+#include <strider/std_guard.h>
 #include <strider/strider.h>
 auto op = strider::pointwise("f", [](auto x) { return std::max(x, 0.0); });

@@ -86,7 +86,7 @@ TEST(KernelErrors, ShapesThatDoNotMeet) {
 TEST(KernelErrors, CombineFunctions) {
   int line = __LINE__;
   EXPECT_KERNEL_ERROR(line + 1, kernel_error([](tl::Ptr<int>) { (void)tl::reduce(tl::arange(0, 4), 0, [](auto a, auto b) { return a < b; }); }),
-                      "reduce: combine returns bool as value 0 for a tile of i32; they must agree: convert with .to()");
+                      "reduce: combine returns bool as value 0 for a tile of i32; they must agree: convert it with .to(st::i32)");
   EXPECT_KERNEL_ERROR(line + 3, kernel_error([](tl::Ptr<int>) {
                         auto v = tl::arange(0, 4);
                         (void)tl::associative_scan(std::array{v, v}, 0, [](auto a, auto, auto, auto) { return a; });
@@ -162,9 +162,9 @@ TEST(KernelErrors, ControlFlow) {
 
 TEST(KernelErrors, ValuesDoNotLeaveTheirBody) {
   std::string text = kernel_error([](tl::Ptr<int> x, tl::i32 n) {
-    Value escaped;
-    tl::if_(n > 2, [&] { escaped = n + 1; });
-    tl::store(x, escaped);
+    std::optional<Value> escaped;
+    tl::if_(n > 2, [&] { escaped.emplace(n + 1); });
+    tl::store(x, *escaped);
   });
   EXPECT_HAS(text, "used outside of the body (of if_, range, while_, reduce) that made it: return it from the body");
   Value kept;
@@ -223,7 +223,7 @@ TEST(KernelErrors, CombineFunctionsComputeOnScalarsOnly) {
              }), "reduce: its combine function holds `");
 }
 
-Value endless(const Value& x, int level = 0) { return level < 0 ? x : endless(x + 1, level + 1) * 2; }
+Value endless(const Value& x, int level = 0) { Value same = x + 1; return level < 0 ? same : endless(x, level + 1) * 2; }
 void nested(const Value& n, int depth) {
   if (depth > 0) tl::if_(n > depth, [&] { nested(n, depth - 1); });
 }

@@ -341,7 +341,7 @@ TEST(ParseErrors, NameWhatIsWrong) {
 TEST(ParseErrors, OfTheHeader) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "found the end of the text, expected 'kernel'"},
-      {"kernel", "expected the kernel's name"},
+      {"kernel", "expected a name"},
       {"kernel k(%a: f32[4]) {\n}", "a parameter is a scalar or a pointer, not f32[4]"},
       {"kernel k(%a: f32, %a: f32) {\n}", "%a is defined already"},
       {"kernel k(%a: f32 big) {\n}", "a parameter has no attribute 'big'"},

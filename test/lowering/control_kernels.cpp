@@ -341,13 +341,193 @@ Kernel reversed_in_a_loop() {
       });
 }
 
+// --- assignments in bodies, as in Triton: each kernel fills y with one number for each form
+
+/// A kernel of one program that is given x[i] = i (64 elements), the number 4 and y; `expected` are y's elements.
+template <class F>
+Kernel assigning(const std::string& name, std::vector<int> expected, F body) {
+  const auto count = static_cast<int64_t>(expected.size());
+  return kernel(
+      "assigns_" + name, {1, 1, 1}, {formula<int>(64, [](int64_t i) { return i; }), number(4), output<int>(count)}, body,
+      [expected](Reference& r) {
+        for (size_t k = 0; k < expected.size(); ++k) r.set(2, static_cast<int64_t>(k), expected[k]);
+      });
+}
+using In = tl::Ptr<int>;
+using N = tl::i32;
+
+Kernels assigning_kernels() {
+  return {
+      assigning("pointer_moved", {16, 8}, [](In x, N n, In y) {
+        auto p = x, q = x + 20;
+        tl::range(0, n, 1, [&] { p += 4, q -= 3; });
+        tl::store(y, tl::load(p));
+        tl::store(y + 1, tl::load(q));
+      }),
+      assigning("pointer_tile_moved", {86, 91, 96, 101}, [](In x, N n, In y) {
+        auto i = tl::arange(0, 4);
+        auto p = x + i;
+        auto acc = tl::zeros<int>({4});
+        tl::range(0, n, 1, [&](auto k) {
+          acc += tl::load(p) + k;
+          p += 8;
+        });
+        tl::store(y + i, acc + tl::load(p));  // 4 i + 54, and 32 + i
+      }),
+      assigning("counter_from_a_literal", {10, 4, -8}, [](In, N n, In y) {
+        Value a = 0, b = 0, c = 0;
+        tl::range(0, 10, 1, [&] { a += 1; });
+        tl::range(0, n, 1, [&](auto) { b = b + 1, c -= 2; });
+        tl::store(y, a);
+        tl::store(y + 1, b);
+        tl::store(y + 2, c);
+      }),
+      assigning("in_one_branch", {7, 5, 9}, [](In x, N n, In y) {
+        Value v = 5, w = 5, u = tl::load(x + 9);
+        tl::if_(n > 3, [&] { v = 7; });
+        tl::if_(n > 4, [&] { w = 7; });
+        tl::if_(n > 4, [&] { u = u + 1; });
+        tl::store(y, v);
+        tl::store(y + 1, w);
+        tl::store(y + 2, u);
+      }),
+      assigning("in_two_branches", {3, 11, 40}, [](In x, N n, In y) {
+        Value v, w = 1;
+        auto p = x;
+        tl::if_(n == 4, [&] { v = n - 1; }, [&] { v = n + 1; });
+        tl::if_(n == 4, [&] { w += 10; }, [&] { p += 1; });
+        tl::if_(n != 4, [&] { p += 30; }, [&] { p += 40; });
+        tl::store(y, v);
+        tl::store(y + 1, w);
+        tl::store(y + 2, tl::load(p));
+      }),
+      assigning("while", {6, 8}, [](In x, N n, In y) {
+        auto acc = tl::load(x), k = tl::load(x);
+        tl::while_([&] { return k < n; }, [&] {
+          acc += k;
+          k += 1;
+        });
+        auto m = tl::while_(n, [&](auto m) { return m > 0; }, [&](auto m) {
+          k += 1;
+          return m - 1;
+        });
+        tl::store(y, acc);
+        tl::store(y + 1, k + m);
+      }),
+      assigning("beside_carried_values", {6, 4, 0}, [](In x, N n, In y) {
+        auto acc = tl::zeros<int>({});
+        auto [sum, last] = tl::range(0, n, 1, 0, x, [&](auto i, auto sum, auto last) {
+          acc += 1;
+          return std::tuple{sum + i, last};
+        });
+        tl::store(y, sum);
+        tl::store(y + 1, acc);
+        tl::store(y + 2, tl::load(last));
+      }),
+      assigning("swapped", {3, 5}, [](In x, N n, In y) {
+        auto a = tl::load(x), b = tl::load(x + 1);  // Fibonacci
+        tl::range(0, n, 1, [&] {
+          auto next = a + b;
+          a = std::exchange(b, next);
+        });
+        tl::store(y, a);
+        tl::store(y + 1, b);
+        tl::if_(n == 7, [&] { std::swap(a, b); });
+        tl::if_(n == 4, [&] { std::swap(a, b), std::swap(a, b); });
+        tl::store(y, a);
+      }),
+      assigning("nested", {22, 18, 4, 14}, [](In x, N n, In y) {
+        Value inner = 0, count = 0, odd = 0;
+        auto p = x;
+        tl::range(0, n, 1, [&](auto i) {
+          Value local = 0;
+          tl::range(0, i, 1, [&](auto j) {
+            local += 1;
+            tl::if_(j > 0, [&] { inner += 2; }, [&] { inner += n; });
+            tl::if_(j == i - 1, [&] { p += 2, odd += 1; });
+          });
+          count += local * 3;
+          odd = tl::where(i == 3, odd + 1, odd);
+          p += 2;
+        });
+        tl::store(y, inner + 4);
+        tl::store(y + 1, count);
+        tl::store(y + 2, odd);
+        tl::store(y + 3, tl::load(p));
+      }),
+      assigning("elements", {4, 8, 12, 10}, [](In, N n, In y) {
+        struct State {
+          Value count = 0;
+        } state;
+        std::array<Value, 2> pair{Value(0), Value(0)};
+        std::vector<Value> list(3, Value(0));
+        tl::range(0, n, 1, [&] {
+          state.count += 1;
+          pair[1] += 2;
+          list[2] = list[2] + 3;
+          std::tie(pair[0], list[0]) = std::tuple{pair[0] + 1, list[0] + pair[0]};
+        });
+        tl::store(y, state.count);
+        tl::store(y + 1, pair[1]);
+        tl::store(y + 2, list[2]);
+        tl::store(y + 3, list[0] + pair[0]);
+      }),
+      assigning("operators", {1, 3, 12, 2}, [](In, N n, In y) {
+        Value a = 13, b = 3, c = 3, d = 40;
+        tl::if_(n == 4, [&] {
+          a %= 4;
+          b |= 2;
+          c <<= 2;
+          d >>= n;
+        });
+        tl::range(0, 2, 1, [&] { a &= 5, b ^= 0; });
+        tl::store(y, a);
+        tl::store(y + 1, b);
+        tl::store(y + 2, c);
+        tl::store(y + 3, d);
+      }),
+      assigning("parameters", {6, 8}, [](In x, N n, In y) {
+        auto old = n;
+        tl::range(0, 2, 1, [&] { n = n + 1; });
+        tl::range(0, old, 1, [&] { x += 2; });
+        tl::store(y, n);
+        tl::store(y + 1, tl::load(x));
+      }),
+      assigning("no_iteration", {5, 2}, [](In x, N n, In y) {
+        Value v = 5;
+        auto p = x + 2;
+        tl::range(n, 0, 1, [&] { v = 6, p += 1; });
+        tl::store(y, v);
+        tl::store(y + 1, tl::load(p));
+      }),
+      assigning("counting_down", {321, 420, 42, 3, 0}, [](In x, N n, In y) {
+        Value v = 0, w = 0, u = 0, none = 0;
+        tl::range(3, 0, -1, [&](auto i) { v = v * 10 + i; });
+        tl::range(n, -1, tl::load(x) - 2, [&](auto i) { w = w * 10 + i; });
+        tl::range(n, 0, -2, [&](auto i) { u = u * 10 + i; });
+        tl::range(0, 10, -1, [&] { none += 1; });
+        tl::store(y, v);
+        tl::store(y + 1, w);
+        tl::store(y + 2, u);
+        Value edge = 0;
+        tl::range(INT32_MIN + 2, INT32_MIN, -1, [&] { edge += 1; });
+        tl::range(tl::load(x) + INT32_MAX, INT32_MAX - 1, tl::load(x) - 5, [&] { edge += 1; });
+        tl::store(y + 3, edge);
+        tl::store(y + 4, none);
+      }),
+  };
+}
+
 }  // namespace
 
 Kernels control_kernels() {
-  return {
+  Kernels all = assigning_kernels();
+  Kernels others = {
       early_return(), barrier_in_a_branch(), nested_branches(), swapped_tiles(64), swapped_tiles(33), carried_shapes(), loaded_bounds(), scalar_while(),
       carried_pointer(), carried_pointer_tile(), chosen_pointer(), branch_in_a_loop(), three_dimensional_grid(), tiles_across_a_loop(), reversed_in_a_loop(),
   };
+  all.insert(all.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  return all;
 }
 
 }  // namespace strider::lowering

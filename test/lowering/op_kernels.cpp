@@ -31,7 +31,7 @@ Ops ops_with(uint16_t trait, DType dtype) {
 }
 
 Value apply(Op op, const Value& a, const Value& b) {
-  auto id = static_cast<detail::OpId>(op);
+  auto id = static_cast<detail::OpId>(ir::number_of(op));
   return info(op).least == 1 ? detail::apply(id, a) : detail::apply(id, a, b);
 }
 
@@ -63,10 +63,28 @@ void add_composed(Kernels& all) {
   (all.push_back(op_kernel<T>("composed", ops_with(ir::Composed, dtype_of<T>))), ...);
 }
 
+/// So many functions that they are called: each of sin, pow and tanh eight times.
+template <class T>
+Kernel called_kernel() {
+  return kernel("called_" + std::string(name_of(dtype_of<T>)), {(n + block - 1) / block, 1, 1},
+                {mixed<T>(n), mixed<T>(n), output<T>(24 * n), number(n)}, [](tl::Ptr<T> x, tl::Ptr<T> y, tl::Ptr<T> z, tl::i32 n) {
+                  auto i = tl::program_id(0) * block + tl::arange(0, block);
+                  auto mask = i < n;
+                  auto a = tl::load(x + i, mask), b = tl::load(y + i, mask);
+                  for (int k = 0; k < 8; ++k) {
+                    tl::store(z + i + 3 * k * n, apply(Op::Sin, a * (k + 1), b).template to<T>(), mask);
+                    tl::store(z + i + (3 * k + 1) * n, apply(Op::Pow, a, b + k).template to<T>(), mask);
+                    tl::store(z + i + (3 * k + 2) * n, apply(Op::Tanh, b - k, a).template to<T>(), mask);
+                  }
+                });
+}
+
 }  // namespace
 
 Kernels op_kernels() {
   Kernels all;
+  all.push_back(called_kernel<float>());
+  all.push_back(called_kernel<Half>());
   add_composed<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t, Half, BFloat16, float, double>(all);
   add_functions<float>(all, 6);
   add_functions<double>(all, 4);

@@ -285,7 +285,7 @@ void Generator::write_atomic() {
 // --- computation
 
 /// Which NaN an operation gives is not specified, so bits of floats are not looked at.
-bool is_usable(Op op) { return is_pointwise(op) && op != Op::PtrAdd && op != Op::Cast && op != Op::Bitcast; }
+bool is_usable(Op op) { return is_pointwise(op) && op != Op::PtrAdd && op != Op::Call && op != Op::Cast && op != Op::Bitcast; }
 
 void Generator::write_pointwise() {
   Type type = Type::tile(any_dtype(), one_in(6) ? Shape{} : any_shape());

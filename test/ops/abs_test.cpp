@@ -126,7 +126,7 @@ constexpr const char* kTarget = "cpu:x86-64-v3";
 std::string asm_of(const Kernel& k, DType t) {
   return asm_of(front::trace_kernel(k, {{"BLOCK", 1024}}, {.any_dtype = t}), kTarget);
 }
-std::string asm_of_operator(const detail::Operator& op, DType t) {
+std::string asm_of_operator(const Operator& op, DType t) {
   Tensor x = st::zeros({1 << 16}, {t});
   const Argument list[] = {x};
   return asm_of(inspect(op, list, target_named(kTarget)).tile(), kTarget);
@@ -224,7 +224,7 @@ std::string value_text(DType t, uint64_t bits) {
 
 std::string result_text(DType t, uint64_t bits) { return value_text(t, kWays[0].abs(t, bits)); }
 
-std::string row_of(DType t) {
+std::string table_row_of(DType t) {
   const std::string name = "| `" + std::string(name_of(t)) + "` | ";
   const std::string refusal = support::error_of([&] { st::ops::abs(element(t, 0)); });
   if (!refusal.empty()) return name + "no: " + refusal.substr(refusal.find("): ") + 3) + " | | | | | | | |\n";
@@ -253,7 +253,7 @@ TEST(Abs, ThePageIsWhatTheTestsFound) {
   std::string table =
       "| dtype | accepted | operation | smallest value | -0.0 | NaN | inf, -inf | result | advice |\n"
       "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-  for (DType t : kAll) table += row_of(t);
+  for (DType t : kAll) table += table_row_of(t);
   EXPECT_EQ(text_between("docs/abs.md", "<!-- table -->\n", "<!-- end -->"), table);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +12,10 @@
 #include <strider/error.h>
 
 #include "backend/backend.h"
+#include "ir/parse.h"
+#include "ir/print.h"
 #include "ir/semantics.h"
+#include "ir/verify.h"
 #include "pass/pipeline.h"
 #include "support/bits.h"
 #include "support/scalar_program.h"
@@ -67,6 +71,55 @@ TEST(Decompose, PrepareKeepsTheBitsOfEveryOp) {
     if (is_approximate(op, dtype)) return;
     support::expect_same_answers(program, pass::prepare(program, host_target()), std::vector<DType>(static_cast<size_t>(info(op).least), dtype));
   });
+}
+
+// --- calls
+
+/// op(op(...op(x))), `count` times; the other operand, if there is one, is always the second argument.
+Function chain(Op op, DType dtype, int count) {
+  return scalar_program({dtype, dtype}, [&](Builder& b, Args x) {
+    Value v = x[0];
+    for (int k = 0; k < count; ++k) v = info(op).least == 1 ? b.unary(op, v) : b.binary(op, v, x[1]);
+    return v;
+  });
+}
+
+TEST(Decompose, ManyFunctionsAreCalledWithTheSameBits) {
+  constexpr int kCount = 40;
+  constexpr std::pair<Op, DType> kCases[] = {
+      {Op::Sin, DType::F32}, {Op::Pow, DType::F32}, {Op::Tanh, DType::F64}, {Op::Lgamma, DType::F16}};
+  for (auto [op, dtype] : kCases) {
+    SCOPED_TRACE(std::string(name_of(op)));
+    Function many = pass::prepare(chain(op, dtype, kCount), host_target()), one = pass::prepare(chain(op, dtype, 1), host_target());
+    verify(many, Form::Tile);
+    EXPECT_EQ(count_op(many, Op::Call), kCount);
+    EXPECT_EQ(count_op(one, Op::Call), 0);
+    ASSERT_EQ(many.helpers.size(), 1u);
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 200; ++i) {
+      uint64_t args[] = {support::random_bits(dtype, random), support::random_bits(dtype, random)}, step[] = {args[0], args[1]};
+      for (int k = 0; k < kCount; ++k) step[0] = support::stored_bits(one, step);
+      EXPECT_TRUE(support::same_answer(dtype, step[0], support::stored_bits(many, args)));
+    }
+  }
+}
+
+TEST(Decompose, WhatIsShortIsNotCalled) {
+  EXPECT_EQ(count_op(pass::prepare(chain(Op::Sin, DType::F32, 3), host_target()), Op::Call), 0);
+  EXPECT_EQ(count_op(pass::prepare(chain(Op::Add, DType::F16, 1000), host_target()), Op::Call), 0);
+  EXPECT_EQ(count_op(pass::prepare(scalar_program({DType::F32}, [](Builder& b, Args x) {
+              Value v = x[0];
+              for (int k = 0; k < 1000; ++k) v = b.add(b.binary(Op::Pow, v, b.constant(b.type(v), 2)), x[0]);
+              return v;
+            }), host_target()), Op::Call), 0) << "powers that are products";
+}
+
+TEST(Decompose, CallsAreWrittenAndRead) {
+  Function f = pass::prepare(chain(Op::Sin, DType::F32, 40), host_target());
+  std::string text = print(f);
+  EXPECT_TRUE(text.starts_with("helper sin_f32(")) << text.substr(0, 80);
+  EXPECT_NE(text.find(" = call %"), std::string::npos);
+  EXPECT_EQ(print(parse(text)), text);
 }
 
 bool is_allowed_on_narrow(Op op) { return op == Op::Cast || op == Op::Bitcast || op == Op::Where; }

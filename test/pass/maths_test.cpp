@@ -83,6 +83,17 @@ int mpfr_sigmoid(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding) {
   return mpfr_ui_div(result, 1, result, rounding);
 }
 
+/// x erfc(-x / sqrt 2) / 2.
+int mpfr_gelu(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding) {
+  mpfr_set_d(result, 0.5, rounding);
+  mpfr_sqrt(result, result, rounding);
+  mpfr_mul(result, result, x, rounding);
+  mpfr_neg(result, result, rounding);
+  mpfr_erfc(result, result, rounding);
+  mpfr_mul(result, result, x, rounding);
+  return mpfr_div_ui(result, result, 2, rounding);
+}
+
 /// IEEE's: MPFR has inf for -0.
 int mpfr_inverse_root(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding) {
   if (mpfr_zero_p(x)) return mpfr_ui_div(result, 1, x, rounding);
@@ -183,6 +194,7 @@ constexpr Case kCases[] = {
     {"tanh", tanh<F32>, tanh<F64>, mpfr_tanh, 1.5, 2},
     {"sigmoid", sigmoid<F32>, sigmoid<F64>, mpfr_sigmoid, 1.5, 2},
     {"erf", erf<F32>, erf<F64>, mpfr_erf, 1.5, 2},
+    {"gelu", gelu<F32>, gelu<F64>, mpfr_gelu, 4, 4},
 
     {"log10", log10<F32>, log10<F64>, mpfr_log10, 2, 2},
     {"sin", sin<F32>, sin<F64>, mpfr_sin, 2, 2},
@@ -441,6 +453,7 @@ constexpr ShapeCase kShapes[] = {
     {"exp", exp<F32>, 19},          {"exp2", exp2<F32>, 17},         {"expm1", expm1<F32>, 22},
     {"log", log<F32>, 24},          {"log2", log2<F32>, 25},         {"log1p", log1p<F32>, 25},
     {"tanh", tanh<F32>, 27},        {"sigmoid", sigmoid<F32>, 27},   {"erf", erf<F32>, 34},
+    {"gelu", gelu<F32>, 48},
     {"log10", log10<F32>, 26},      {"sin", sin<F32>, 125},          {"cos", cos<F32>, 126},
     {"tan", tan<F32>, 136},         {"asin", asin<F32>, 19},         {"acos", acos<F32>, 27},
     {"atan", atan<F32>, 20},        {"sinh", sinh<F32>, 30},         {"cosh", cosh<F32>, 25},
@@ -449,7 +462,7 @@ constexpr ShapeCase kShapes[] = {
 
     {"exp of f64", exp<F64>, 25},   {"exp2 of f64", exp2<F64>, 23},  {"expm1 of f64", expm1<F64>, 28},
     {"log of f64", log<F64>, 40},   {"log2 of f64", log2<F64>, 41},  {"log1p of f64", log1p<F64>, 41},
-    {"tanh of f64", tanh<F64>, 38}, {"erf of f64", erf<F64>, 56},    {"sigmoid of f64", sigmoid<F64>, 32},
+    {"tanh of f64", tanh<F64>, 38}, {"erf of f64", erf<F64>, 56}, {"gelu of f64", gelu<F64>, 72},    {"sigmoid of f64", sigmoid<F64>, 32},
     {"rsqrt of f64", rsqrt<F64>, 2}, {"log10 of f64", log10<F64>, 41}, {"sin of f64", sin<F64>, 248, true},
     {"cos of f64", cos<F64>, 249, true}, {"tan of f64", tan<F64>, 256, true}, {"asin of f64", asin<F64>, 27},
     {"acos of f64", acos<F64>, 34}, {"atan of f64", atan<F64>, 32}, {"sinh of f64", sinh<F64>, 34},

@@ -21,7 +21,7 @@ using ir::Op;
 
 /// Ops of numbers alone, on a dtype that they take.
 bool is_tried(Op op, DType dtype) {
-  if (!is_pointwise(op) || op == Op::PtrAdd || op == Op::Where || op == Op::Cast || op == Op::Bitcast) return false;
+  if (!is_pointwise(op) || op == Op::PtrAdd || op == Op::Call || op == Op::Where || op == Op::Cast || op == Op::Bitcast) return false;
   try {
     std::vector<ir::Type> operands(static_cast<size_t>(info(op).least), ir::Type::scalar(dtype));
     ir::infer(op, operands, 0, nullptr);
@@ -31,14 +31,14 @@ bool is_tried(Op op, DType dtype) {
   }
 }
 
-detail::Operator make_operator(Op op) {
-  auto id = static_cast<detail::OpId>(op);
+Operator make_operator(Op op) {
+  auto id = static_cast<detail::OpId>(number_of(op));
   auto body = [=](std::span<const Value> x) {
     return detail::Values{x.size() == 1   ? detail::apply(id, x[0])
                           : x.size() == 2 ? detail::apply(id, x[0], x[1])
                                           : detail::apply(id, x[0], x[1], x[2])};
   };
-  return detail::Operator({std::string(name_of(op)), {}, static_cast<size_t>(info(op).least), 1, body});
+  return Operator({std::string(name_of(op)), {}, static_cast<size_t>(info(op).least), 1, body});
 }
 
 uint64_t get(const Tensor& t, int64_t i) {
@@ -58,7 +58,7 @@ Tensor filled(DType dtype, int64_t count, const std::function<uint64_t(int64_t)>
   return t;
 }
 
-Tensor run(const detail::Operator& op, const std::vector<Tensor>& inputs) {
+Tensor run(const Operator& op, const std::vector<Tensor>& inputs) {
   std::vector<Argument> arguments(inputs.begin(), inputs.end());
   return op.run(arguments)[0];
 }
@@ -90,7 +90,7 @@ TEST_P(EveryOp, GivesTheSameBitsEverywhere) {
   std::mt19937_64 random(static_cast<uint64_t>(GetParam()));
   for (DType dtype : {DType::F16, DType::F32, DType::F64, DType::I32}) {
     if (!is_tried(op, dtype)) continue;
-    detail::Operator compiled = make_operator(op);
+    Operator compiled = make_operator(op);
     for (int64_t count = 1; count <= kMost; ++count) {
       std::vector<Tensor> inputs;
       for (int k = 0; k < info(op).least; ++k) {

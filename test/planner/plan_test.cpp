@@ -281,16 +281,6 @@ TEST(Plan, InPlaceIsSeen) {
   EXPECT_EQ(p.key.access[2].same_as, 0);
 }
 
-TEST(Plan, NewOutputsLieAsTheInputsDo) {
-  auto strides_for = [](const Operands& o, Dims shape) { return output_strides(o.list(), shape); };
-  EXPECT_EQ(strides_for(Operands().in({3, 4}, {4, 1}), {3, 4}), (Dims{4, 1}));
-  EXPECT_EQ(strides_for(Operands().in({3, 4}, {1, 3}), {3, 4}), (Dims{1, 3}));
-  EXPECT_EQ(strides_for(Operands().in({3, 4}, {1, 3}).in({4}, {1}), {3, 4}), (Dims{1, 3}));
-  EXPECT_EQ(strides_for(Operands().in({4}, {1}).in({3, 1}, {1, 1}), {3, 4}), (Dims{4, 1}));
-  EXPECT_EQ(strides_for(Operands().in({2, 3, 4}, {100, -1, 7}), {2, 3, 4}), (Dims{12, 1, 3}));
-  EXPECT_EQ(strides_for(Operands().in({}, {}), {}), (Dims{}));
-}
-
 TEST(Plan, ZeroSizesPlanNothing) {
   EXPECT_TRUE(Operands().out({0, 3}, {3, 1}).in({0, 1}, {1, 1}).in({1, 3}, {3, 1}).plan().empty);
   EXPECT_TRUE(Operands().out({3, 0}, {0, 0}).in({3, 0}, {1, 1}).plan().empty);

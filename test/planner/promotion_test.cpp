@@ -91,10 +91,35 @@ TEST(Promotion, NumbersPassInAFewDtypesWhateverTheirKind) {
   EXPECT_EQ(passed(f32, boolean), (ArgumentTyping{boolean, boolean, boolean}));
 }
 
-TEST(Promotion, NumbersThatStandForTensorsAreRoundedAsTheyAre) {
-  Schema schema{.promotion = {{{0, 1}, Promotion::Default}}};
-  EXPECT_EQ(type_arguments(schema, 1, std::vector{tensor(bf16), number(f64)}).arguments[1], (ArgumentTyping{f64, bf16, f32}));
-  EXPECT_EQ(type_arguments({}, 1, std::vector{tensor(bf16), number(f64)}).arguments[1], (ArgumentTyping{f64, bf16, f32}));
+TEST(Promotion, RulesSayWhetherANumberIsRoundedAsATensorWouldBe) {
+  auto second = [](NumberRule rule, ArgumentType a) {
+    Schema schema{.promotion = {{{0, 1}, Promotion::Default, {NumberRule::Rounded, rule}}}};
+    return type_arguments(schema, 1, std::vector{tensor(bf16), a}).arguments[1];
+  };
+  EXPECT_EQ(second(NumberRule::Rounded, number(f64)), (ArgumentTyping{f64, bf16, f32}));
+  EXPECT_EQ(second(NumberRule::Exact, number(f64)), (ArgumentTyping{f64, f32, f32}));
+  EXPECT_EQ(second(NumberRule::Exact, zero_dim(f64)), (ArgumentTyping{f64, f32, f32}));
+  EXPECT_EQ(second(NumberRule::Exact, zero_dim(bf16)), (ArgumentTyping{bf16, bf16, f32}));  // the kernel of a tensor
+  EXPECT_EQ(second(NumberRule::Exact, tensor(i32)), (ArgumentTyping{i32, bf16, f32}));
+  EXPECT_EQ(type_arguments({}, 1, std::vector{tensor(bf16), number(f64)}).arguments[1], (ArgumentTyping{f64, f32, f32}));
+}
+
+TEST(Promotion, NaturalNumbersAreAskedForAmongIntegers) {
+  Schema schema{.promotion = {{{0, 1}, Promotion::Default, {NumberRule::Rounded, NumberRule::Natural}}}};
+  auto is_natural = [&](ArgumentType x, ArgumentType y) { return type_arguments(schema, 1, std::vector{x, y}).arguments[1].is_natural; };
+  EXPECT_TRUE(is_natural(tensor(i32), number(i64)));
+  EXPECT_TRUE(is_natural(tensor(boolean), number(i64)));
+  EXPECT_FALSE(is_natural(tensor(f32), number(i64)));
+  EXPECT_FALSE(is_natural(tensor(i32), number(f64)));
+  EXPECT_FALSE(is_natural(tensor(i32), zero_dim(i32)));
+  EXPECT_FALSE(is_natural(tensor(i32), tensor(i32)));
+}
+
+TEST(Promotion, BoolIsRefusedWhereARuleSaysSo) {
+  Schema schema{.promotion = {{.arguments = {0, 1}, .takes_bool = false}}};
+  EXPECT_THROW(type_arguments(schema, 1, std::vector{tensor(f32), tensor(boolean)}), Error);
+  EXPECT_THROW(type_arguments(schema, 1, std::vector{number(boolean), tensor(i32)}), Error);
+  EXPECT_NO_THROW(type_arguments(schema, 1, std::vector{tensor(f32), tensor(u8)}));
 }
 
 TEST(Promotion, RulesNameTheirArguments) {

@@ -106,7 +106,7 @@ struct Planned {
   ir::Function tile{};
 };
 
-inline void make_plan(Planned& p, const detail::Operator& op, const std::vector<Strided*>& outputs,
+inline void make_plan(Planned& p, const Operator& op, const std::vector<Strided*>& outputs,
                       const std::vector<Given>& inputs, const Target& target) {
   std::vector<planner::ArgumentType> types;
   for (const Given& g : inputs) types.push_back({g.source(), g.dtype});
@@ -126,7 +126,7 @@ inline void make_plan(Planned& p, const detail::Operator& op, const std::vector<
 }
 
 /// Runs every program in the interpreter, which must find no fault; nothing but the outputs' elements may change.
-inline Planned run_interpreted(const detail::Operator& op, std::vector<Strided*> outputs, std::vector<Given> inputs,
+inline Planned run_interpreted(const Operator& op, std::vector<Strided*> outputs, std::vector<Given> inputs,
                                const Target& target = small_target()) {
   Planned p;
   make_plan(p, op, outputs, inputs, target);

@@ -9,8 +9,8 @@ namespace strider::test {
 
 bool has_tool() { return std::filesystem::exists(kBinaryDir + "/strider"); }
 
-std::string said_by_tool(const std::string& arguments) {
-  std::FILE* pipe = ::popen((kBinaryDir + "/strider " + arguments + " 2>&1; echo \"status $?\"").c_str(), "r");
+std::string said_by(const std::string& command) {
+  std::FILE* pipe = ::popen(("(" + command + ") 2>&1; echo \"status $?\"").c_str(), "r");
   if (!pipe) return "no pipe";
   std::string text;
   char buffer[512];
@@ -18,5 +18,7 @@ std::string said_by_tool(const std::string& arguments) {
   ::pclose(pipe);
   return text;
 }
+
+std::string said_by_tool(const std::string& arguments) { return said_by(kBinaryDir + "/strider " + arguments); }
 
 }  // namespace strider::test

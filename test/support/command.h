@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command-line tool, run as a user would.
+// Commands of the shell: the command-line tool, run as a user would, and programs of tests.
 #pragma once
 
 #include <string>
@@ -8,7 +8,9 @@ namespace strider::test {
 
 /// Whether the tool was built.
 bool has_tool();
-/// What `strider ARGUMENTS` says on both streams, then "status N" and the end of the line.
+/// What a command of the shell says on both streams, then "status N" and the end of the line.
+std::string said_by(const std::string& command);
+/// The same of `strider ARGUMENTS`.
 std::string said_by_tool(const std::string& arguments);
 
 }  // namespace strider::test

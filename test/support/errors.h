@@ -24,4 +24,10 @@ std::string error_of(ErrorKind kind, auto f) {
 /// That of a user error.
 std::string error_of(auto f) { return error_of(ErrorKind::User, f); }
 
+/// The same without the place of the launch: "kernel f (file.cpp:3): words" as "kernel f: words".
+inline std::string unplaced(const std::string& text) {
+  size_t begin = text.find(" ("), end = text.find("): ");
+  return begin > text.find(": ") || end == std::string::npos ? text : text.substr(0, begin) + text.substr(end + 1);
+}
+
 }  // namespace strider::support

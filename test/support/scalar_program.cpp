@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "ir/evaluate.h"
 #include "ir/semantics.h"
 #include "support/bits.h"
 
@@ -41,6 +42,13 @@ uint64_t stored_bits(const Function& f, std::span<const uint64_t> arguments) {
     STRIDER_CHECK(is_pointwise(node.op) && node.type.is_scalar());
     uint64_t args[3];
     for (int k = 0; k < node.operand_count; ++k) args[k] = bits[f.operand(v, k).id];
+    if (node.op == Op::Call) {
+      const uint64_t* places[] = {args, args + 1, args + 2};
+      constexpr int kStrides[] = {0, 0, 0};
+      uint64_t* out[] = {&bits[v.id]};
+      Evaluator(*f.helpers[static_cast<size_t>(node.imm)]).run(places, kStrides, out, 1);
+      continue;
+    }
     bits[v.id] = evaluate(node.op, f.type(f.operands(v).back()).dtype, node.type.dtype, args);
   }
   internal_error("the program stores nothing");

@@ -6,6 +6,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -170,6 +171,10 @@ TEST_F(Npy, DamagedFilesAreErrorsThatNameTheFile) {
       {ErrorKind::User, file("{'fortran_order': 1}", ""), "expected True or False"},
       {ErrorKind::User, file("{'descr': '<f4' 'shape': ()}", ""), "expected ',' or '}'"},
       {ErrorKind::User, file(dict("<f4", "(2 3)"), ""), "expected ',' or ')'"},
+      {ErrorKind::User, file(dict("<f4", "(2)"), "abcdefgh"), "a shape of one axis without a comma"},
+      {ErrorKind::User, file(dict("<f4", "(02,)"), "abcdefgh"), "a size that begins with 0 at \"02"},
+      {ErrorKind::User, file(dict("<f4", "(2, 01)"), "abcdefgh"), "a size that begins with 0"},
+      {ErrorKind::User, "\x93NUMPY\x02\x00\x00\x00\x20\x00"s + std::string(0x200000, ' ') + "abcd", "its header has 2097164 bytes, and at most 1048576"},
       {ErrorKind::User, file(dict("<f4", "(x,)"), ""), "expected a size at \"x"},
       {ErrorKind::User, file(dict("<f4", "(-1,)"), ""), "a negative size"},
       {ErrorKind::User, file(dict("<f4", "(99999999999999999999,)"), ""), "a size beyond 64 bits"},
@@ -241,6 +246,76 @@ TEST_F(Npy, AFailedWriteLeavesTheOldFile) {
   EXPECT_NE(message.find("x.npy: it cannot be written: File too large"), std::string::npos) << message;
   EXPECT_EQ(load_npy(path("x.npy")).to_doubles(), (Numbers{1, 1}));
   EXPECT_EQ(files(), 1u);
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat s{};
+  EXPECT_EQ(::stat(path.c_str(), &s), 0) << path;
+  return s.st_mode & 07777;
+}
+
+/// Case L7: private files stay private, and what only some may write stays so.
+TEST_F(Npy, TheModeIsKept) {
+  mode_t mask = ::umask(027);
+  save_npy(path("new.npy"), zeros({2}));
+  ::umask(mask);
+  EXPECT_EQ(mode_of(path("new.npy")), 0640u);
+  for (mode_t mode : {0600, 0400, 0644, 0666, 0604}) {
+    save_npy(path("x.npy"), zeros({2}));
+    ::chmod(path("x.npy").c_str(), mode);
+    save_npy(path("x.npy"), full({1}, 7));
+    EXPECT_EQ(mode_of(path("x.npy")), mode);
+    EXPECT_EQ(load_npy(path("x.npy")).item(), 7);
+  }
+  EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(Npy, TheOwnerIsKept) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  save_npy(path("x.npy"), zeros({2}));
+  ASSERT_EQ(::chown(path("x.npy").c_str(), 1234, 4321), 0);
+  save_npy(path("x.npy"), zeros({3}));
+  struct stat s{};
+  ::stat(path("x.npy").c_str(), &s);
+  EXPECT_EQ(s.st_uid, 1234u);
+  EXPECT_EQ(s.st_gid, 4321u);
+}
+
+TEST_F(Npy, AnyLegalName) {
+  for (const std::string& name : {std::string(255, 'x'), std::string("a b\n\xff"), std::string(".npy")})
+    for (int round = 0; round < 2; ++round) {
+      save_npy(path(name), full({}, round));
+      EXPECT_EQ(load_npy(path(name)).item(), round);
+    }
+  EXPECT_EQ(files(), 3u);
+  EXPECT_NE(error_of([&] { save_npy(path(std::string(256, 'x')), zeros({1})); }).find("File name too long"), std::string::npos);
+  for (const std::string& name : {"a\0b"s, "\0"s}) {
+    EXPECT_NE(error_of([&] { save_npy(path(name), zeros({1})); }).find("has a character 0"), std::string::npos);
+    EXPECT_NE(error_of([&] { load_npy(path(name)); }).find("has a character 0"), std::string::npos);
+  }
+  EXPECT_EQ(files(), 3u);
+}
+
+/// A process that is killed while it writes leaves the old file, and no other.
+TEST_F(Npy, NothingIsLeftOfAKilledWriter) {
+  save_npy(path("x.npy"), full({}, 1));
+  Tensor large = zeros({1 << 20});
+  for (int k = 0; k < 10; ++k) {
+    pid_t child = ::fork();
+    if (child == 0)
+      for (;;) save_npy(path("x.npy"), large);
+    ::usleep(static_cast<useconds_t>(1000 * (k + 1)));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_GT(load_npy(path("x.npy")).elements(), 0);
+  }
+  EXPECT_LE(files(), 2u) << "a kill between two names for one file, at most";
+}
+
+/// Case L16: bytes without a meaning have no order.
+TEST_F(Npy, PlainBytesAreNotSwapped) {
+  for (const char* order : {"", "<", ">", "|"})
+    EXPECT_EQ(load_npy(write(file(dict(std::string(order) + "V2", "(1,)"), "\x80\x3f"))).to_doubles(), Numbers{1}) << order;
 }
 
 TEST_F(Npy, SymbolicLinksAreFollowed) {

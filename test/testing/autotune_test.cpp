@@ -13,6 +13,7 @@
 #include <strider/kernels/l1_norm.h>
 #include "support/cache_folder.h"
 #include "support/errors.h"
+#include "testing/timing.h"
 
 #include <strider/strider.h>
 
@@ -126,6 +127,97 @@ TEST_F(Autotune, PrunesByTheArguments) {
   EXPECT_NE(error_of([&] { tuned[blocks_of(3)](x, 1.0, 3); }).find("pruning left no configuration of 2"), std::string::npos);
 }
 
+TEST_F(Autotune, PruneMayGiveKnownConstantsOnly) {
+  Tensor x = zeros({50});
+  auto pruned_to = [&](TuneConfig config) {
+    TuneOptions o = options({{{"BLOCK", 16}}});
+    o.prune = [config](const auto&, const auto&) { return std::vector<TuneConfig>{config}; };
+    return error_of([&] { autotune(add_to_all(), o)[blocks_of(50)](x, 1.0, 50); });
+  };
+  EXPECT_NE(pruned_to({}).find("prune gives the configuration without constants, which sets other constants than BLOCK 16"),
+            std::string::npos) << pruned_to({});
+  EXPECT_NE(pruned_to({{"ROWS", 2}}).find("ROWS"), std::string::npos) << pruned_to({{"ROWS", 2}});
+  EXPECT_NE(pruned_to({{"BLOCK", 2}, {"ROWS", 2}}).find("ROWS"), std::string::npos);
+  EXPECT_EQ(x.to_doubles(), std::vector<double>(50, 0.0)) << "nothing ran";
+}
+
+/// Sums x into out; a block of 128 forgets an element.
+Kernel forgetful_sum() {
+  return kernel("forgetful", [](tl::Ptr<float> x, tl::Ptr<float> out, tl::i64 n, tl::Const<"BLOCK"> block) {
+    auto i = tl::program_id(0).to(i64) * block + tl::arange(0, block);
+    auto limit = n - (block == 128 ? 1 : 0);
+    tl::atomic_add(out, tl::sum(tl::load(x + i, i < limit), 0));
+  }, {{"x", "out", "n"}});
+}
+
+TEST_F(Autotune, AConfigurationThatComputesSomethingElseIsNotChosen) {
+  Tensor x = full({1000}, 0.1f), out = zeros({1});
+  TuneOptions o = options({{{"BLOCK", 128}}, {{"BLOCK", 256}}, {{"BLOCK", 512}}});
+  o.reset_to_zero = {"out"};
+  Autotuned tuned = autotune(forgetful_sum(), o);
+  TuneResult r = tuned[blocks_of(1000)].tune(x, out, 1000);
+  EXPECT_NE(r.best()["BLOCK"], 128);
+  ASSERT_EQ(r.rows.size(), 3u);
+  EXPECT_EQ(r.rows[2].config["BLOCK"], 128);
+  EXPECT_NE(r.rows[2].error.find("it computes something else than BLOCK 256: out: 1 of 1"), std::string::npos) << r.rows[2].error;
+  EXPECT_EQ(r.rows[0].error + r.rows[1].error, "") << "sums in another order are alike";
+  o.scratch = {"out"};
+  EXPECT_EQ(autotune(forgetful_sum(), o)[blocks_of(1000)].tune(x, out, 1000).rows[2].error, "");
+}
+
+TEST_F(Autotune, TheFirstRunsBeginAlike) {
+  Tensor x = zeros({100});
+  TuneOptions o = options({{{"BLOCK", 16}}, {{"BLOCK", 64}}});  // each adds to x: without a common beginning they would differ
+  TuneResult r = autotune(add_to_all(), o)[blocks_of(100)].tune(x, 1.0, 100);
+  EXPECT_EQ(r.rows[0].error + r.rows[1].error, "");
+}
+
+// --- races, by times that are made up
+
+using strider::testing::Race;
+using strider::testing::Times;
+
+/// Samples around a time, alike in every run.
+Times around(double time, double noise, int count, int& seed) {
+  Times t;
+  for (int k = 0; k < count; ++k) t.samples.push_back(time * (1 + noise * ((seed++ * 7919 % 101) / 50.0 - 1)));
+  return t;
+}
+
+/// A race of calls that take these times, measured with noise; counts the rounds.
+Race raced(const std::vector<double>& times, double noise, int* rounds) {
+  int seed = 1;
+  return strider::testing::race(times.size(), [&](std::span<const size_t> open) {
+    ++*rounds;
+    std::vector<Times> samples;
+    for (size_t k : open) samples.push_back(around(times[k], noise, 9, seed));
+    return samples;
+  }, 6);
+}
+
+TEST(Race, ClearOrderTakesOneRound) {
+  int rounds = 0;
+  Race r = raced({3, 1, 2}, 0.01, &rounds);
+  EXPECT_EQ(r.best, 1u);
+  EXPECT_TRUE(r.is_certain);
+  EXPECT_EQ(rounds, 1);
+}
+
+TEST(Race, NoiseTakesMoreAndIsSaid) {
+  int rounds = 0;
+  Race r = raced({1, 1.001, 5}, 0.5, &rounds);
+  EXPECT_NE(r.best, 2u);
+  EXPECT_GT(rounds, 1);
+  EXPECT_LT(r.times[2].samples.size(), r.times[r.best].samples.size()) << "what is out of the race is not timed again";
+  EXPECT_TRUE(r.is_certain || rounds == 6);
+}
+
+TEST(Race, EqualCallsWithoutNoiseAreCertain) {
+  int rounds = 0;
+  EXPECT_TRUE(raced({1, 1}, 0.001, &rounds).is_certain) << "neither is faster by what matters";
+  EXPECT_EQ(rounds, 1);
+}
+
 TEST_F(Autotune, AConfigurationThatFailsIsShown) {
   Tensor x = zeros({100});
   Autotuned tuned = autotune(add_to_all(), options({{{"BLOCK", 1 << 30}}, {{"BLOCK", 64}}}));
@@ -145,6 +237,27 @@ TEST_F(Autotune, IfAllFailThatIsAnError) {
   EXPECT_NE(message.find("kernel add_to_all: none of 2 configurations runs"), std::string::npos) << message;
 }
 
+/// Functions of the user's may ask for results; to tune what is being tuned is an error.
+TEST_F(Autotune, CallbacksMayAskForResults) {
+  Tensor x = zeros({100});
+  TuneOptions o = options({{{"BLOCK", 16}}, {{"BLOCK", 64}}});
+  Autotuned* own = nullptr;
+  size_t known = 99;
+  std::string error;
+  o.prune = [&](const std::vector<TuneConfig>& all, const TuneArguments&) {
+    known = own->results().size();
+    own->table();
+    error = error_of([&] { (*own)[blocks_of(100)](x, 1.0, 100); });
+    return all;
+  };
+  Autotuned tuned = autotune(add_to_all(), o);
+  own = &tuned;
+  tuned[blocks_of(100)](x, 1.0, 100);
+  EXPECT_EQ(known, 0u);
+  EXPECT_NE(error.find("it is being tuned, and a function of its own calls it"), std::string::npos) << error;
+  EXPECT_EQ(tuned.results().size(), 1u);
+}
+
 // --- on disk
 
 TuneOptions kept() {
@@ -160,7 +273,7 @@ TuneResult tune_kept(const TuneOptions& o = kept()) {
 
 std::filesystem::path note_in(const test::CacheFolder& folder) {
   for (const auto& file : folder.files())
-    if (file.extension() == ".json") return file;
+    if (file.extension() == ".note") return file;
   ADD_FAILURE() << "there is no file of results";
   return {};
 }
@@ -183,7 +296,7 @@ TEST_F(Autotune, DamagedAndForeignFilesAreRewritten) {
        {"", "{\"strider_tuning\": 1", "[]", "{\"strider_tuning\": 1, \"kernel\": \"other\", \"key\": \"\"}",
         "{\"strider_tuning\": 1, \"kernel\": \"add_to_all\", \"key\": \"cpu, n 100, x f32\", \"left_out\": 0, "
         "\"rows\": [{\"constants\": [[\"BLOCK\", 7]], \"ms\": 1, \"low\": 1, \"high\": 1, \"error\": \"\"}]}"}) {
-    std::ofstream(note) << content;
+    std::ofstream(note) << "STRIDER1\n" << content;
     EXPECT_FALSE(tune_kept().from_disk) << content;
     EXPECT_TRUE(tune_kept().from_disk) << content;
   }

@@ -44,6 +44,15 @@ TEST(AssertClose, TolerancesFollowTheDtype) {
   EXPECT_FALSE(compare(tensor<int32_t>({1000001}), tensor<int32_t>({1000000})).is_close());
 }
 
+TEST(AssertClose, TheAbsoluteToleranceFollowsTheNumbers) {
+  EXPECT_FALSE(compare(tensor<double>({1, 2e-13}), tensor<double>({1, 0})).is_close()) << "1e12 steps and more from 0";
+  EXPECT_TRUE(compare(tensor<double>({1, 0.5e-13}), tensor<double>({1, 0})).is_close()) << "what 1 - 1 may leave";
+  EXPECT_FALSE(are_close(2e-6f, 1e-6f, {})) << "all numbers are small: 1e-4 of them counts";
+  EXPECT_TRUE(compare(tensor<float>({1, 2e-6f}), tensor<float>({1, 1e-6f})).is_close());
+  EXPECT_FALSE(are_close(kInf, 1e-6f, {}));
+  EXPECT_FALSE(compare(tensor<float>({kInf, 2e-6f}), tensor<float>({kInf, 1e-6f})).is_close()) << "infinity is no magnitude";
+}
+
 TEST(AssertClose, SpecialValues) {
   EXPECT_TRUE(are_close(kInf, kInf, {}));
   EXPECT_FALSE(are_close(kInf, -kInf, {}));

@@ -82,6 +82,10 @@ TEST(OperandText, SaysWhatIsWrong) {
       {"f32(2,3):strides(1)", "one for each axis of (2, 3)"},
       {"f32(-2)", "-2"},
       {"f32(4000000000,4000000000)", "4000000000"},
+      {"f32(2):flip(4294967296)", "axis 4294967296 is out of range"},  // case L13
+      {"f32(2,3):transpose(0,-4294967295)", "axis -4294967295 is out of range"},
+      {"f32(2,3):squeeze(9223372036854775807)", "axis 9223372036854775807 is out of range"},
+      {"f32(2,3):unsqueeze(99999999999999999999)", "expected an integer"},
       {"f32(2,3):transpose(1)", "transpose takes 2 numbers, 1 given"},
   };
   for (const Wrong& wrong : kWrong) {

@@ -3,6 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 
@@ -43,15 +46,33 @@ int run(int argc, char** argv) {
   }
 }
 
-}  // namespace
+/// A standard stream that is closed fails when it is written to: no file that is opened may take its number.
+void hold_closed_streams() {
+  for (int stream = 0; stream <= 2; ++stream)
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+}
 
-int main(int argc, char** argv) {
+/// Where nobody can be told, the status has to do.
+int failed(const char* what) noexcept {
+  std::fprintf(stderr, "strider: %s\n", what);
+  return 1;
+}
+
+int status_of(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const strider::tool::Failed&) {
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "strider: {}\n", error.what());
-    return 1;
+    return failed(error.what());
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hold_closed_streams();
+  int status = status_of(argc, argv);
+  bool is_told = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  return is_told || status != 0 ? status : failed("not all of the output could be written");
 }

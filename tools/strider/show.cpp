@@ -9,10 +9,8 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "commands.h"
-#include "ir/print.h"
+#include "call/stages.h"
 #include "ops/builtins.h"
-#include "pass/pipeline.h"
-#include "planner/describe.h"
 #include "testing/operand_text.h"
 #include "testing/table.h"
 
@@ -37,6 +35,7 @@ constexpr const char* kAbout =
     "Without --operands all are f32 matrices of 4096 by 4096 that lie as --layout says.\n\n"
     "Stages, in order:\n"
     "  plan       of an operator: what the planner made of the operands; its key selects the code\n"
+    "  scalar     of an operator: its maths, for the operands' dtypes\n"
     "  tile       as a user writes it\n"
     "  simplified, contracted, decomposed: the steps to the next\n"
     "  prepared   simplified; multiply-adds contracted, functions expanded: what every engine computes\n"
@@ -78,49 +77,6 @@ std::string variant(const ops::Builtin& b, const Request& r) {
   return r.block ? std::to_string(*r.block) : known[0];
 }
 
-/// The back end's own stages, after those of the pipeline.
-std::vector<std::string> late_stages(const Target& target) {
-  return target.assembly.empty() ? std::vector<std::string>() : std::vector<std::string>{"llvm", target.assembly};
-}
-
-/// One stage of a program on its way through the pipeline.
-class StageSearch {
- public:
-  StageSearch(const Target& target, const std::string& wanted, std::vector<std::string> earlier = {})
-      : target_(target), wanted_(wanted), names_(std::move(earlier)) {}
-
-  std::string find(const ir::Function& tile) {
-    auto watch = [this](std::string_view stage, const ir::Function& f) {
-      names_.emplace_back(stage);
-      if (stage == wanted_) text_ = ir::print(f);
-    };
-    ir::Function prepared = pass::prepare(tile, target_, watch);
-    if (!text_.empty()) return text_;
-    ir::Function lanes = lower(prepared, watch);
-    if (!text_.empty()) return text_;
-    std::vector<std::string> late = late_stages(target_);
-    if (std::find(late.begin(), late.end(), wanted_) != late.end()) return compiler_for(target_).text(lanes, target_, wanted_);
-    names_.insert(names_.end(), late.begin(), late.end());
-    user_error("target {} has no stage {}; it has {}", target_.name, wanted_, fmt::join(names_, ", "));
-  }
-
- private:
-  /// A stage that was reached can be shown even if a later one fails.
-  ir::Function lower(const ir::Function& prepared, const pass::Watch& watch) {
-    try {
-      return pass::lower(prepared, target_, 0, watch);
-    } catch (const Error&) {
-      if (text_.empty()) throw;
-      return prepared;
-    }
-  }
-
-  const Target& target_;
-  const std::string& wanted_;
-  std::vector<std::string> names_;
-  std::string text_;
-};
-
 // --- operands in words
 
 /// Arguments that point to tensors at made-up addresses, far from each other.
@@ -158,34 +114,12 @@ Inspection inspected(const ops::Builtin& builtin, const Request& r, const Target
   return inspect(*builtin.op, MadeUp(r.operands, r.outputs).arguments(), target);
 }
 
-std::string dtypes_text(const Inspection& i) {
-  const detail::OperatorDecl& op = i.op.declaration();
-  std::vector<std::string> arguments;
-  for (size_t k = 0; k < op.arguments; ++k) {
-    const planner::ArgumentTyping& t = i.typing.arguments[k];
-    std::string from = t.passed == t.computed ? "" : fmt::format("{} as ", name_of(t.passed));
-    arguments.push_back(fmt::format("{} {}{}", op.schema.name_of(k), from, name_of(t.computed)));
-  }
-  std::vector<std::string_view> results;
-  for (DType dtype : i.typing.results) results.push_back(name_of(dtype));
-  return fmt::format("dtypes    {} -> {}\n", fmt::join(arguments, ", "), fmt::join(results, ", "));
-}
-
-std::string plan_text(const Inspection& i) {
-  const detail::OperatorDecl& op = i.op.declaration();
-  std::vector<std::string> names;
-  for (size_t k = 0; k < op.outputs; ++k) names.push_back(fmt::format("output {}", k));
-  for (size_t k = 0; k < op.arguments; ++k) names.push_back(op.schema.name_of(k));
-  return dtypes_text(i) + planner::describe(i.plan, names);
-}
-
 std::string stage_text(const ops::Builtin& builtin, const Request& r, const Target& target) {
   if (!is_operator(builtin)) {
     if (!r.operands.empty() || !r.outputs.empty()) user_error("{} is a kernel: only operators take --operands", builtin.name);
-    return StageSearch(target, r.stage).find(builtin.tile(target, variant(builtin, r)));
+    return stage_of(builtin.tile(target, variant(builtin, r)), r.stage, target);
   }
-  Inspection i = inspected(builtin, r, target);
-  return r.stage == "plan" ? plan_text(i) : StageSearch(target, r.stage, {"plan"}).find(i.tile());
+  return stage_of(inspected(builtin, r, target), r.stage, target);
 }
 
 void show(const Request& r) {

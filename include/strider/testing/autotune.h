@@ -8,8 +8,8 @@
 //   tuned[grid](x, out, n);
 //   std::cout << tuned.table();
 //
-// The first launch for a key times all configurations on the arguments that it was given, in turn, and launches the fastest;
-// later ones launch it at once. What was found is kept in the folder of the disk cache (docs/caches.md), so that later processes
+// The first launch for a key runs all configurations on the arguments that it was given, compares what they compute, times those
+// that compute the same in turn, until it is certain which is the fastest, and launches that; later ones launch it at once. What was found is kept in the folder of the disk cache (docs/caches.md), so that later processes
 // need not time anything. Every configuration runs many times: name the tensors that the kernel adds into or overwrites.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,7 +71,13 @@ struct TuneOptions {
   size_t top_k = 5;
   /// Tensors by the names of their parameters: zeroed, or put back, before each timed launch and after the last one.
   std::vector<std::string> reset_to_zero = {}, restore = {};
-  double warm_up = 5, repeat = 20;  // milliseconds for each configuration
+  /// Tensors whose contents differ between configurations by design, such as partial sums for each program. All others that the
+  /// kernel writes must come out alike, from equal beginnings: floats to within `rtol` of the tensor's largest magnitude (left out:
+  /// the square root of the dtype's epsilon, since sums in another order differ), all else exactly. A configuration that differs
+  /// from most is not chosen.
+  std::vector<std::string> scratch = {};
+  std::optional<double> rtol = {};
+  double warm_up = 5, repeat = 20;  // milliseconds for each configuration; up to four times `repeat` where the order is in doubt
   bool flush_cache = false;
   bool keep = true;                 // on disk, where the disk cache is on
 };
@@ -79,7 +86,7 @@ struct TuneOptions {
 struct TuneRow {
   TuneConfig config;
   double median = 0, low = 0, high = 0;  // milliseconds, with the 20 % and 80 % quantiles; 0 if it failed
-  std::string error = {};                // why it could not be compiled or launched
+  std::string error = {};                // why it could not be compiled or launched, or what it computes otherwise than most
 };
 
 /// What was found for one key.
@@ -88,6 +95,7 @@ struct TuneResult {
   std::vector<TuneRow> rows;   // the fastest first, those that failed last
   int left_out = 0;            // configurations that prune or the model took away
   bool from_disk = false;      // an earlier process timed it
+  bool is_certain = true;      // no other configuration may be faster than the first by more than 2 % (at 95 %)
 
   const TuneConfig& best() const { return rows[0].config; }
 };

@@ -98,7 +98,7 @@ struct KernelCheck {
 };
 
 /// Throws only what has nothing to do with the operator: unknown devices, and options without a meaning.
-STRIDER_API CheckReport check(const detail::Operator& op, const CheckOptions& options = {});
+STRIDER_API CheckReport check(const Operator& op, const CheckOptions& options = {});
 template <class F>
 CheckReport check(const Pointwise<F>& op, const CheckOptions& options = {}) {
   return check(op.untyped(), options);

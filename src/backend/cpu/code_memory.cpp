@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iterator>
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,15 +17,15 @@ namespace {
 constexpr size_t kSlab = 4 << 20;
 
 [[noreturn]] void refuse(size_t bytes, int error) {
+  if (error == EACCES || error == EPERM)
+    driver_error("cpu: this system allows no new code in memory ({}): allow it (SELinux: execmem, systemd: MemoryDenyWriteExecute), or set "
+                 "STRIDER_BACKEND=interp, which is slow", std::strerror(error));
   driver_error("cpu: the system gives no memory for {} bytes of code: {}", bytes, std::strerror(error));
 }
 
 }  // namespace
 
-CodeMemory::CodeMemory() : page_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))), process_(::getpid()) {
-  // A child must not find the lock held by a thread that it does not have.
-  ::pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); }, [] { of_process().mutex_.unlock(); });
-}
+CodeMemory::CodeMemory() : page_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))), process_(::getpid()) {}
 
 CodeMemory& CodeMemory::of_process() {
   static CodeMemory& only = *new CodeMemory;

@@ -12,6 +12,7 @@
 
 #include "backend/cpu/code_memory.h"
 #include "base/error.h"
+#include "base/undisturbed.h"
 
 namespace strider::cpu {
 namespace {
@@ -162,6 +163,8 @@ Linked link(std::span<const char> object, const std::string& entry) {
 }  // namespace
 
 LoadedCode::LoadedCode(std::span<const char> object, const std::string& entry) {
+  check_compiler_lives();
+  const Undisturbed undisturbed;
   Linked linked = link(object, entry);
   if (linked.error.empty()) {
     memory_ = linked.memory, bytes_ = linked.bytes, entry_ = linked.entry;
@@ -172,6 +175,10 @@ LoadedCode::LoadedCode(std::span<const char> object, const std::string& entry) {
   internal_error("loading code: {}", linked.error);
 }
 
-LoadedCode::~LoadedCode() { CodeMemory::of_process().give_back(memory_, bytes_); }
+LoadedCode::~LoadedCode() {
+  if (is_thread_that_exits()) return;
+  const Undisturbed undisturbed;
+  CodeMemory::of_process().give_back(memory_, bytes_);
+}
 
 }  // namespace strider::cpu

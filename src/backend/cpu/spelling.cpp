@@ -62,6 +62,7 @@ void begin(Emitter& e) {
   e.program.thread = e.b.getInt32(0);
   e.program.scratch = f->getArg(kScratch);
   e.program.readable = f->getArg(kArgs);
+  e.program.never_null = f->getArg(kGrid);
 }
 
 void barrier(Emitter&) {}
@@ -128,6 +129,7 @@ constexpr Spelling kSpelling = {
     .masks_are_bits = true,
     .splits_halves = true,
     .masked_loads_wait = true,
+    .call_lanes = 0,
     .begin = begin,
     .barrier = barrier,
     .streaming = streaming,

@@ -191,6 +191,7 @@ constexpr Spelling kSpelling = {
     .masks_are_bits = false,
     .splits_halves = false,
     .masked_loads_wait = false,
+    .call_lanes = 1,
     .begin = begin,
     .barrier = barrier,
     .streaming = streaming,

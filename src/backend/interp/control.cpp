@@ -58,6 +58,7 @@ Bounds bounds_of(Machine& m, Value v) {
 }  // namespace
 
 void run_for(Machine& m, Value v) {
+  const Machine::InLoop here(m, v);
   const ir::RegionId body = m.function.region_of(v, 0);
   const Bounds bounds = bounds_of(m, v);
   const std::span<const Value> params = m.function.region(body).params;
@@ -73,6 +74,7 @@ void run_for(Machine& m, Value v) {
 }
 
 void run_while(Machine& m, Value v) {
+  const Machine::InLoop here(m, v);
   const ir::RegionId test = m.function.region_of(v, 0), body = m.function.region_of(v, 1);
   const std::span<const Value> carried = m.function.region(body).params;
   m.assign(carried, m.function.operands(v));

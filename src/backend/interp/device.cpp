@@ -86,7 +86,10 @@ class InterpExecutable final : public Executable {
     for (size_t k = 0; k < std::min(args.size(), function_.params().size()); ++k) {
       if (!function_.type(function_.params()[k]).is_pointer()) continue;
       const char* name = function_.param_info(static_cast<int>(k)).name.c_str();
-      if (auto memory = allocations_.find(args[k], name)) options.memories.push_back(*memory);
+      if (auto memory = allocations_.find(args[k], name)) {
+        memory->param = static_cast<int64_t>(k);
+        options.memories.push_back(*memory);
+      }
     }
     return options;
   }

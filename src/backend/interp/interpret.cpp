@@ -20,7 +20,7 @@ std::vector<Fault> interpret_launch(std::string_view what, const ir::Function& p
     int64_t elements = 1;
     for (int64_t size : t.shape) elements *= size;
     const char* name = program.param_info(static_cast<int>(t.param)).name.c_str();
-    options.memories.push_back({name, const_cast<char*>(t.base), t.bytes, elements});
+    options.memories.push_back({name, const_cast<char*>(t.base), t.bytes, elements, static_cast<int64_t>(t.param)});
   }
   return interp::interpret_tiles(program, grid, args, options);
 }

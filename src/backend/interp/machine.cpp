@@ -59,6 +59,7 @@ Machine::Machine(const Function& f, const Handlers& table, int threads, const Gr
     : function(checked(f)), handlers(table), options(with), grid(checked(programs)), reports(f, grid, with),
       values(f, threads), args(slots_of(f, arguments)), memory(f, values, args, with, reports) {
   context = {.width = threads, .live = threads};
+  for (const auto& helper : f.helpers) helpers.emplace_back(*helper);
   set_arguments();
   if (f.threads == 0 && with.lints.has_lints()) lints = std::make_unique<Lints>(*this);
 }
@@ -85,14 +86,30 @@ std::vector<Report> Machine::run_all() {
 }
 
 void Machine::run_program(int64_t linear) {
+  linear_ = linear;
+  steps_left_ = options.lints.most_steps > 0 ? options.lints.most_steps : INT64_MAX;
   program = {linear % grid[0], linear / grid[0] % grid[1], linear / grid[0] / grid[1]};
   reports.set_program(linear);
   memory.begin_program(linear);
   run(0);
 }
 
+void Machine::stop_endless() const {
+  std::string where;
+  for (Value loop : loops_) {
+    const bool has_condition = function[loop].op == Op::While;  // whose line is nearer than what stands before the loop
+    const std::string place = to_string(function.span(has_condition ? function.region(function.region_of(loop, 0)).body[0] : loop));
+    where += fmt::format(", in the `{}`{}", name_of(function[loop].op), place.empty() ? "" : " at " + place);
+  }
+  user_error("{} has run {} statements and has not ended{}; if it would, allow more by STRIDER_STEPS or Interpretation::most_steps",
+             reports.program_text(linear_), options.lints.most_steps, where);
+}
+
 void Machine::run(ir::RegionId region) {
-  for (Value v : function.region(region).body) {
+  const auto& body = function.region(region).body;
+  steps_left_ -= static_cast<int64_t>(body.size());
+  if (steps_left_ < 0) stop_endless();
+  for (Value v : body) {
     const Op op = function[v].op;
     const Handler handler = handlers[static_cast<int>(op)];
     if (!handler)
@@ -163,18 +180,30 @@ void check_no_wrap(Machine& m, Value v) {
   }
 }
 
-void run_pointwise(Machine& m, Value v) {
-  const std::span<const Value> operands = m.function.operands(v);
-  const DType dtype = Machine::slot_dtype(m.function.type(operands.back()));
-  const DType result = Machine::slot_dtype(m.function.type(v));
-  const uint64_t* args[3] = {};
-  int steps[3] = {};
-  for (size_t k = 0; k < operands.size(); ++k) {
-    const Slots slots = m.in(operands[k]);
-    args[k] = slots.data;
-    steps[k] = slots.step;
+/// The slots of a pointwise op's operands.
+struct PointwiseArgs {
+  PointwiseArgs(const Machine& m, Value v) {
+    for (int k = 0; k < m.function[v].operand_count; ++k) {
+      const Slots slots = m.in(m.function.operand(v, k));
+      data[k] = slots.data;
+      steps[k] = slots.step;
+    }
   }
-  ir::evaluate_lanes(m.function[v].op, dtype, result, args, steps, m.out(v), static_cast<size_t>(m.count(v)));
+  const uint64_t* data[3] = {};
+  int steps[3] = {};
+};
+
+void run_call(Machine& m, Value v) {
+  const PointwiseArgs args(m, v);
+  uint64_t* const out[] = {m.out(v)};
+  m.helpers[static_cast<size_t>(m.function[v].imm)].run(args.data, args.steps, out, static_cast<size_t>(m.count(v)));
+}
+
+void run_pointwise(Machine& m, Value v) {
+  const DType dtype = Machine::slot_dtype(m.function.type(m.function.operands(v).back()));
+  const DType result = Machine::slot_dtype(m.function.type(v));
+  const PointwiseArgs args(m, v);
+  ir::evaluate_lanes(m.function[v].op, dtype, result, args.data, args.steps, m.out(v), static_cast<size_t>(m.count(v)));
   if (m.function[v].flags & ir::kNoWrap) check_no_wrap(m, v);
 }
 
@@ -202,6 +231,7 @@ Handlers common_handlers() {
   set(Op::ProgramId, run_program_id);
   set(Op::NumPrograms, run_num_programs);
   set(Op::PtrAdd, run_ptr_add);
+  set(Op::Call, run_call);
   set(Op::Broadcast, run_moves);
   set(Op::Load, run_load);
   set(Op::Store, run_store);

@@ -9,6 +9,7 @@
 
 #include "backend/interp/memory.h"
 #include "backend/interp/values.h"
+#include "ir/evaluate.h"
 
 namespace strider::interp {
 
@@ -34,6 +35,7 @@ struct Machine {
           const InterpOptions& options);
   ~Machine();
   std::vector<Report> run_all();
+  /// A user error that names the loops if the program has run more statements than options.lints.most_steps.
   void run(ir::RegionId region);
 
   Slots in(ir::Value v) const {
@@ -64,10 +66,25 @@ struct Machine {
   ProgramMemory memory;
   Context context;
   std::unique_ptr<Lints> lints;  // null: none is on
+  std::vector<ir::Evaluator> helpers;  // of the function
+
+  /// Stands in a handler of a loop.
+  class InLoop {
+   public:
+    InLoop(Machine& m, ir::Value loop) : m_(m) { m_.loops_.push_back(loop); }
+    ~InLoop() { m_.loops_.pop_back(); }
+    InLoop(const InLoop&) = delete;
+
+   private:
+    Machine& m_;
+  };
 
  private:
   void set_arguments();
   void run_program(int64_t linear);
+  [[noreturn]] void stop_endless() const;
+  int64_t linear_ = 0, steps_left_ = 0;  // of the program that runs
+  std::vector<ir::Value> loops_;         // that run, the outermost first
   void copy_active(uint64_t* to, Slots from, int64_t lanes) const;
   std::vector<uint64_t> staged_;
 };

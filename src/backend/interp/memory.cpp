@@ -78,9 +78,11 @@ const Memory* ProgramMemory::memory_of(Value param) const {
   const int64_t index = index_of(param);
   const std::string& name = function_.param_info(static_cast<int>(index)).name;
   for (const Memory& m : options_.memories)
-    if (!name.empty() && m.name && m.name == name) return &m;
+    if (m.param == index) return &m;
   for (const Memory& m : options_.memories)
-    if (args_[index] - reinterpret_cast<uint64_t>(m.base) < static_cast<uint64_t>(m.bytes)) return &m;
+    if (m.param < 0 && !name.empty() && m.name && m.name == name) return &m;
+  for (const Memory& m : options_.memories)
+    if (m.param < 0 && args_[index] - reinterpret_cast<uint64_t>(m.base) < static_cast<uint64_t>(m.bytes)) return &m;
   return nullptr;
 }
 

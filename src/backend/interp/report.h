@@ -14,13 +14,14 @@
 
 namespace strider::interp {
 
-/// Memory that a pointer argument may reach. It belongs to the argument of its name; an argument without one may reach
-/// the first memory that holds its address. Argument and memory need not begin together (a view into a tensor).
+/// Memory that a pointer argument may reach. It belongs to the parameter of its number, or without one to that of its name; an
+/// argument that has neither may reach the first memory that holds its address. Argument and memory need not begin together (a view into a tensor).
 struct Memory {
   const char* name;
   char* base;
   int64_t bytes;
   int64_t elements = -1;  // of the tensor, which may have gaps; -1: not known
+  int64_t param = -1;     // of the program; -1: the name decides
 };
 
 struct InterpOptions {

@@ -126,7 +126,9 @@ constexpr const Row* row_of(Op op) {
 
 /// Ops that pass/decompose.h replaces, and those that keep or convert bits of any dtype.
 constexpr bool is_decomposed(Op op) { return has(op, ir::Composed | ir::Approx); }
-constexpr bool takes_any(Op op) { return op == Op::Cast || op == Op::Bitcast || op == Op::Where || op == Op::PtrAdd; }
+constexpr bool takes_any(Op op) {
+  return op == Op::Cast || op == Op::Bitcast || op == Op::Where || op == Op::PtrAdd || op == Op::Call;
+}
 
 constexpr bool all_spelled() {
   for (int k = 0; k < ir::kOpCount; ++k) {
@@ -220,6 +222,7 @@ llvm::Value* emit_pointwise(Emitter& e, ir::Value v) {
   const ir::Type& from = e.f.type(e.f.operand(v, 0));
   switch (node.op) {
     case Op::PtrAdd: return add_offset(e, v);
+    case Op::Call: return emit_call(e, v);
     case Op::Where: return e.b.CreateSelect(e.operand(v, 0), whole(e, e.operand(v, 1)), whole(e, e.operand(v, 2)));
     case Op::Bitcast: return e.b.CreateBitCast(e.operand(v, 0), e.type(node.type));
     case Op::Cast: return from.is_pointer() ? e.operand(v, 0) : emit_cast(e, e.operand(v, 0), from.dtype, node.type.dtype);

@@ -13,6 +13,7 @@
 
 #include "base/deep_stack.h"
 #include "base/error.h"
+#include "base/undisturbed.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/optimize.h"
@@ -43,6 +44,7 @@ class Compilation {
     module_.setDataLayout(machine_->createDataLayout());
     emit(lanes, target, spelling);
     optimize(module_, *machine_);
+    if (never_null_) cut_long_blocks(*never_null_);
     check_errors();
   }
 
@@ -73,6 +75,7 @@ class Compilation {
     emitter.converts_half = !spelling.half_feature || machine_.has_feature(*probe, spelling.half_feature);
     emitter.has_ranges = spelling.range_feature && machine_.has_feature(*probe, spelling.range_feature);
     emit_function(emitter);
+    never_null_ = llvm::dyn_cast_or_null<llvm::Argument>(emitter.program.never_null);
     probe->eraseFromParent();
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -87,6 +90,7 @@ class Compilation {
   std::string errors_;
   llvm::LLVMContext context_;
   llvm::Module module_;
+  llvm::Argument* never_null_ = nullptr;  // of the kernel
 };
 
 }  // namespace
@@ -100,14 +104,18 @@ std::string entry_name(const ir::Function& lanes) {
 std::vector<char> compile(const ir::Function& lanes, const Target& target, const Spelling& spelling) {
   check_legal(lanes, target);
   auto kind = target.output == Output::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  return on_deep_stack([&] { return Compilation(lanes, target, spelling).code(kind); });
+  check_compiler_lives();
+  const Undisturbed undisturbed;
+  return on_expendable_stack([&] { return Compilation(lanes, target, spelling).code(kind); });
 }
 
 std::string text(const ir::Function& lanes, const Target& target, const Spelling& spelling, std::string_view stage) {
   if (stage != "llvm" && stage != target.assembly)
     user_error("target {} has no stage {}; it has llvm and {}", target.name, stage, target.assembly);
   check_legal(lanes, target);
-  return on_deep_stack([&] {
+  check_compiler_lives();
+  const Undisturbed undisturbed;
+  return on_expendable_stack([&] {
     Compilation compilation(lanes, target, spelling);
     if (stage == "llvm") return compilation.ir();
     std::vector<char> code = compilation.code(llvm::CodeGenFileType::AssemblyFile);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "codegen/llvm/arith.h"
 #include "codegen/llvm/memory.h"
+#include "ir/builder.h"
 
 namespace strider::codegen {
 
@@ -265,12 +266,85 @@ void emit_statement(Emitter& e, ir::Value v) {
 
 bool is_lane_op(Op op) { return op == Op::Yield || kHandlerOf[static_cast<size_t>(op)] != nullptr; }
 
-void emit_function(Emitter& e) {
-  e.spelling.begin(e);
+namespace {
+
+/// Everything between the beginning and the return; gives what the function yields.
+Values emit_body(Emitter& e) {
   e.shows_bits = values_that_show_bits(e.f);
   e.rare = plan_rare_code(e.f);
-  emit_region(e, e.f.body());
+  return emit_region(e, e.f.body());
+}
+
+/// A helper on vectors of `lanes` lanes.
+ir::Function widened(const ir::Function& helper, int64_t lanes) {
+  ir::Builder b(helper.name);
+  b.set_literal(true);
+  std::vector<ir::Value> wide(helper.size());
+  auto type = [&](ir::Value v) { return lanes == 1 ? helper.type(v) : helper.type(v).with_shape({lanes}); };
+  for (ir::Value p : helper.params()) wide[p.id] = b.param(type(p), {});
+  for (ir::Value v : helper.body().body) {
+    const ir::Node& node = helper[v];
+    std::vector<ir::Value> operands;
+    for (ir::Value o : helper.operands(v)) operands.push_back(wide[o.id]);
+    if (node.op == Op::Yield) b.yield(operands);
+    else {
+      ir::Type result = type(v);
+      wide[v.id] = b.emit(node.op, operands, node.imm, &result);
+      b.set_flags(wide[v.id], node.flags);
+    }
+  }
+  return b.finish();
+}
+
+/// The function stays one: with its body in the place of each call, the code would be what the calls are there to avoid.
+llvm::Function* write_helper(Emitter& caller, const ir::Function& helper, int64_t lanes) {
+  const ir::Function wide = widened(helper, lanes);
+  Emitter e(wide, caller.target, caller.spelling, caller.module);
+  e.costs = caller.costs;
+  e.converts_half = caller.converts_half;
+  e.has_ranges = caller.has_ranges;
+  llvm::SmallVector<llvm::Type*, 3> types;
+  for (ir::Value p : wide.params()) types.push_back(e.type(wide.type(p)));
+  ir::Value yielded = wide.operand(wide.body().body.back(), 0);
+  auto* f = e.program.function = llvm::Function::Create(llvm::FunctionType::get(e.type(wide.type(yielded)), types, false),
+                                                        llvm::Function::InternalLinkage, helper.name, e.module);
+  f->setDoesNotThrow();
+  f->setDoesNotAccessMemory();
+  f->addFnAttr(llvm::Attribute::NoInline);
+  e.b.SetInsertPoint(e.block("entry"));
+  for (unsigned k = 0; k < types.size(); ++k) e.value(wide.params()[k]) = f->getArg(k);
+  e.b.CreateRet(emit_body(e)[0]);
+  return f;
+}
+
+llvm::Value* call_helper(Emitter& e, int64_t number, int64_t lanes, llvm::ArrayRef<llvm::Value*> args) {
+  llvm::Function*& f = e.helpers[{number, lanes}];
+  if (!f) f = write_helper(e, *e.f.helpers[static_cast<size_t>(number)], lanes);
+  llvm::CallInst* call = e.b.CreateCall(f, args);
+  call->setDoesNotThrow();
+  return call;
+}
+
+}  // namespace
+
+void emit_function(Emitter& e) {
+  e.spelling.begin(e);
+  emit_body(e);
   e.b.CreateRetVoid();
+}
+
+llvm::Value* emit_call(Emitter& e, ir::Value v) {
+  int64_t lanes = e.f.type(v).elements(), number = e.f[v].imm;
+  Values args;
+  for (ir::Value o : e.f.operands(v)) args.push_back(e.value(o));
+  if (e.spelling.call_lanes == 0 || lanes <= e.spelling.call_lanes) return call_helper(e, number, lanes, args);
+  llvm::Value* all = llvm::PoisonValue::get(e.type(e.f.type(v)));
+  for (int64_t k = 0; k < lanes; ++k) {
+    Values here;
+    for (llvm::Value* x : args) here.push_back(e.lane(x, k));
+    all = e.b.CreateInsertElement(all, call_helper(e, number, 1, here), static_cast<uint64_t>(k));
+  }
+  return all;
 }
 
 }  // namespace strider::codegen

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct Spelling {
   bool masks_are_bits;   // a vector of bools turns into an integer at no cost
   bool splits_halves;    // there is no comparison of vectors of f16
   bool masked_loads_wait;  // LLVM makes a load and a choice one instruction, whose load waits for the condition
+  int call_lanes;        // helpers take vectors of at most so many lanes; 0: of any number
   void (*begin)(Emitter&);  // makes the function, fills in Emitter::program and the values of the parameters
   void (*barrier)(Emitter&);
   void (*streaming)(Emitter&, llvm::StoreInst*);  // marks a store of data that is not read soon
@@ -63,6 +65,7 @@ struct Program {
   llvm::Value* thread = nullptr;              // i32
   llvm::Value* scratch = nullptr;             // in the shared space, or null
   llvm::Value* readable = nullptr;            // a pointer to memory that is there, where a load without lanes minds; or null
+  llvm::Value* never_null = nullptr;          // a pointer of which LLVM does not know that, where long blocks mind; or null
 };
 
 struct Emitter {
@@ -93,6 +96,7 @@ struct Emitter {
   std::vector<bool> shows_bits;                  // by ir::Value: floats whose bits, those of NaN included, are looked at
   RarePlan rare;
   std::unordered_map<uint32_t, Values> results;  // of ops with regions, by ir::Value
+  std::map<std::pair<int64_t, int64_t>, llvm::Function*> helpers;  // written so far, by number and lanes
   const llvm::TargetTransformInfo* costs = nullptr;
   bool converts_half = true;  // f16 conversions are instructions
   bool has_ranges = false;    // Spelling::range_feature is there
@@ -100,6 +104,9 @@ struct Emitter {
 
 /// Writes all of `e.f` into `e.module`, whose triple and data layout are set.
 void emit_function(Emitter& e);
+
+/// A call of one of `e.f`'s helpers, which is written into the module when it is first called.
+llvm::Value* emit_call(Emitter& e, ir::Value v);
 
 /// Whether the emitter knows `op`; pointwise ones depend on the dtype as well (arith.h).
 bool is_lane_op(ir::Op op);

@@ -24,6 +24,7 @@ class Check {
     check_program();
     for (ir::Value p : f_.params())
       if (!f_.type(p).is_scalar()) refuse(p, "arguments are scalars or pointers");
+    for (const auto& helper : f_.helpers) Check(*helper, target_).check_region(helper->body());
     check_region(f_.body());
     check_spelled(f_, target_);
   }

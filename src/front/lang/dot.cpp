@@ -25,7 +25,7 @@ ir::Value addend(Writer& w, const Term& acc, DType dtype, const ir::Shape& shape
   const ir::Type given = w.type(sum);
   if (given.is_pointer() || !ir::widens(given.dtype, dtype))
     user_error("dot: acc is {}, products are added in {}: convert it with .to(st::{})", to_string(given), strider::name_of(dtype),
-               strider::name_of(dtype));
+               ir::constant_of(dtype));
   if (!broadcasts_to(given.shape, shape))
     user_error("dot: acc has shape {}, the product {}: acc broadcasts to it", to_string(given.shape), to_string(shape));
   return w.b.cast(sum, dtype);
@@ -39,7 +39,8 @@ ir::Value dot(Writer& w, const Term& a, const Term& b, const Term& acc, std::opt
   check_matrix("a", left);
   check_matrix("b", right);
   if (left.dtype != right.dtype)
-    user_error("dot: a is {} and b is {}, expected one dtype: convert one with .to()", to_string(left), to_string(right));
+    user_error("dot: a is {} and b is {}, expected one dtype: convert one with .to(st::{})", to_string(left), to_string(right),
+               ir::constant_of(left.dtype));
   if (left.shape[1] != right.shape[0])
     user_error("dot: tiles of shapes {} and {}, expected [m, k] and [k, n]", to_string(left.shape), to_string(right.shape));
   const DType dtype = accumulator(left.dtype, out_dtype);

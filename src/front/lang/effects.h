@@ -29,11 +29,13 @@ struct Record {
   std::string text;  // prefix or message
   Span place;
   std::vector<ir::Type> values;  // printed, or checked
+  bool operator==(const Record&) const = default;
 };
 
 struct TapPoint {
   std::string name;
   ir::Type type;
+  bool operator==(const TapPoint&) const = default;
 };
 
 struct Effects {
@@ -43,6 +45,8 @@ struct Effects {
   std::vector<std::string> tap_names;   // of the kernel, asked for or not
   std::vector<int> hidden;              // parameters: kRecords, or the number of a tap
   std::vector<ir::Value> hidden_nodes;
+  std::vector<std::string> lines;       // of compile_print, that wait until it is sure that their body stays
+  bool operator==(const Effects&) const = default;
   bool prints() const {
     return std::any_of(records.begin(), records.end(), [](const Record& r) { return r.kind == Record::Print; });
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "front/lang/shape.h"
+#include "ir/promote.h"
 
 namespace strider::front {
 
@@ -50,10 +51,18 @@ Builder::RegionFn by(Writer& w, Op op) {
   return [&w, op](std::span<const ir::Value> p) { return Nodes{w.b.binary(op, p[0], p[1])}; };
 }
 
+/// Folds of numbers by one op: its errors would name that op, which the user did not write.
+void check_folds(const Writer& w, std::string_view what, Op op, ir::Value v) {
+  if (w.type(v).dtype == DType::Bool && (op == Op::Add || op == Op::Mul))
+    user_error("{}: the dtype is bool, expected one of numbers", what);
+}
+
 ir::Value reduced(Writer& w, std::string_view what, ir::Value v, Axis axis, bool keep_dims, Op op) {
+  check_folds(w, what, op, v);
   return reduce_nodes(w, what, {v}, axis, keep_dims, by(w, op))[0];
 }
 ir::Value running(Writer& w, std::string_view what, ir::Value v, int axis, bool reverse, Op op) {
+  check_folds(w, what, op, v);
   return scan_nodes(w, what, {v}, axis, reverse, by(w, op))[0];
 }
 
@@ -73,22 +82,34 @@ Nodes combined(Writer& w, std::string_view what, const std::vector<Term>& terms,
   for (size_t k = 0; k < elements.size(); ++k) {
     result.push_back(w.node_for(terms[k], elements[k]));
     if (w.type(result[k]) != elements[k])
-      user_error("{}: combine returns {} as value {} for a tile of {}; they must agree: convert with .to()", what,
-                 to_string(w.type(result[k])), k, to_string(elements[k]));
+      user_error("{}: combine returns {} as value {} for a tile of {}; they must agree: convert it with .to(st::{})", what,
+                 to_string(w.type(result[k])), k, to_string(elements[k]), ir::constant_of(elements[k].dtype));
   }
   return result;
 }
 
+/// The op, or what the user wrote where it stands for that: prints, assertions and taps are stores and atomics to hidden memory.
+std::string_view name_in_source(const Writer& w, ir::Value v) {
+  const ir::Function& f = w.b.function();
+  if (!has(f[v].op, ir::Reads | ir::Writes)) return ir::name_of(f[v].op, f[v].imm);
+  ir::Value root = f.operand(v, 0);
+  while (f[root].op == Op::PtrAdd || has(f[root].op, ir::Shapes)) root = f.operand(root, 0);
+  const auto& hidden = w.effects.hidden_nodes;
+  bool is_effect = std::find(hidden.begin(), hidden.end(), root) != hidden.end();
+  return is_effect ? "device_assert, print or tap" : ir::name_of(f[v].op, f[v].imm);
+}
+
 /// A combine function has scalars, pointwise operations and control flow. What else was written in it is a user error.
-void check_combine(const ir::Function& f, std::string_view what, std::span<const ir::Value> body) {
+void check_combine(const Writer& w, std::string_view what, std::span<const ir::Value> body) {
+  const ir::Function& f = w.b.function();
   constexpr Op kFine[] = {Op::For, Op::While, Op::If, Op::Yield, Op::Result, Op::Constant, Op::ProgramId, Op::NumPrograms};
   for (ir::Value v : body) {
     const ir::Node& node = f[v];
     const bool fine = ir::is_pointwise(node.op) || std::find(std::begin(kFine), std::end(kFine), node.op) != std::end(kFine);
     if (!fine || (!node.type.is_void && !node.type.is_scalar()))
       user_error("{}: its combine function holds `{}`{}, but may only compute on scalars: do this before or after the {}", what,
-                 ir::name_of(node.op, node.imm), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
-    for (int k = 0; k < node.region_count; ++k) check_combine(f, what, f.region(v, k).body);
+                 name_in_source(w, v), f.span(v).line ? fmt::format(" (line {})", f.span(v).line) : "", what);
+    for (int k = 0; k < node.region_count; ++k) check_combine(w, what, f.region(v, k).body);
   }
 }
 
@@ -98,7 +119,7 @@ Builder::RegionFn combine_region(Writer& w, std::string_view what, const Nodes& 
   return [&w, &combine, what, elements](std::span<const ir::Value> params) {
     w.enter();
     Nodes results = combined(w, what, combine(params), elements);
-    check_combine(w.b.function(), what, w.b.open_body());
+    check_combine(w, what, w.b.open_body());
     w.leave();
     return results;
   };

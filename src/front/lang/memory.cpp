@@ -43,7 +43,7 @@ ir::Value element_node(Writer& w, std::string_view op, std::string_view what, co
   const Type type = w.type(v);
   if (type.is_pointer() || !ir::widens(type.dtype, pointer.dtype))
     user_error("{}: the {} is {}, the pointer is {}: convert it with .to(st::{})", op, what, to_string(type), to_string(pointer),
-               strider::name_of(pointer.dtype));
+               ir::constant_of(pointer.dtype));
   if (!broadcasts_to(type.shape, pointer.shape))
     user_error("{}: the {} has shape {}, the pointer {}: a {} broadcasts to its pointer", op, what, to_string(type.shape),
                to_string(pointer.shape), what);

@@ -130,9 +130,8 @@ std::string describe(Writer& w, const Term& term) {
   return to_string(type) + (is_constant ? " = " + number : "");
 }
 
-void compile_print(const Writer& w, std::span<const std::string> texts) {
-  fmt::print("{} ({}): {}\n", w.name(), to_string(w.place()), fmt::join(texts, " "));
-  std::fflush(stdout);
+void compile_print(Writer& w, std::span<const std::string> texts) {
+  w.say(fmt::format("{} ({}): {}", w.name(), to_string(w.place()), fmt::join(texts, " ")));
 }
 
 void compile_assert(Writer& w, const Term& condition, std::string_view message) {

@@ -12,8 +12,8 @@ namespace strider::front {
 
 /// What is known of a term while the program is written: "f32[128]", "i32 = 5", a literal's number, "nothing".
 std::string describe(Writer& w, const Term& term);
-/// One line on standard output, now.
-void compile_print(const Writer& w, std::span<const std::string> texts);
+/// One line on standard output; in a body that is traced more than once, once.
+void compile_print(Writer& w, std::span<const std::string> texts);
 /// A user error unless the condition is a constant that holds.
 void compile_assert(Writer& w, const Term& condition, std::string_view message);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/lang/writer.h"
 
+#include <cstdio>
+
 #include "ir/promote.h"
 
 namespace strider::front {
@@ -23,7 +25,7 @@ DType dtype_of(const Literal& literal, const Dialect& dialect) {
 }
 
 Writer::Writer(std::string what, std::string name, const Dialect& dialect)
-    : b(name), what_(std::move(what)), name_(std::move(name)), dialect_(dialect) {}
+    : b(name, ir::kMostWritten), what_(std::move(what)), name_(std::move(name)), dialect_(dialect) {}
 
 // --- terms
 
@@ -57,7 +59,7 @@ void Writer::set_place(const Span& place) {
 
 void Writer::fail(const Error& error, const Span& place) const {
   std::string text = place.line > 0 ? fmt::format(" ({})", to_string(place)) : "";
-  throw PlacedError(error.kind(), fmt::format("{} {}{}: {}", what_, name_, text, error.what()));
+  throw Error(error.kind(), fmt::format("{} {}{}: {}", what_, name_, text, error.what()), true);
 }
 
 // --- bodies
@@ -78,6 +80,27 @@ void Writer::leave() {
   placed_ = true;
 }
 
+void Writer::rollback(const Mark& mark) {
+  b.rollback(mark.program);
+  effects = mark.effects;
+  open_.resize(mark.bodies);
+  outer_places_.resize(mark.outer_places);
+  place_ = mark.place;
+  operations_ = mark.operations;
+  placed_ = true;
+}
+
+void Writer::say(std::string line) {
+  effects.lines.push_back(std::move(line));
+  if (is_at_kernel_level()) say_all();
+}
+
+void Writer::say_all() {
+  for (const std::string& line : effects.lines) fmt::print("{}\n", line);
+  if (!effects.lines.empty()) std::fflush(stdout);
+  effects.lines.clear();
+}
+
 void Writer::return_if(ir::Value condition, const std::function<void()>& last) {
   if (!is_at_kernel_level())
     user_error("return_if stands inside a body: it can end the program only at the level of the kernel");
@@ -93,6 +116,7 @@ void Writer::return_if(ir::Value condition, const std::function<void()>& last) {
 }
 
 ir::Function Writer::finish() {
+  say_all();
   for (; returns_ > 0; --returns_) {
     b.yield({});
     b.end_region();

@@ -19,12 +19,6 @@
 
 namespace strider::front {
 
-/// An error that already names what was written and where.
-class PlacedError : public Error {
- public:
-  using Error::Error;
-};
-
 /// Where the language of operators and that of kernels differ.
 struct Dialect {
   DType (*promote)(DType, DType);         // the common dtype of two values
@@ -73,6 +67,9 @@ class Writer {
   bool has_place() const { return placed_; }
   /// The user's place that is being written.
   const Span& place() const { return place_; }
+  /// How many operations with a place of their own were written in the body that is open.
+  int64_t operations() const { return operations_; }
+  [[noreturn]] void fail(const Error& error, const Span& place) const;
 
   // --- bodies
   /// Brackets a body of the user's: what is made inside cannot be used outside.
@@ -84,6 +81,22 @@ class Writer {
   /// Serial numbers of the open bodies; 1 is the whole program.
   const std::vector<uint32_t>& open_bodies() const { return open_; }
 
+  /// A body may be written more than once: `rollback` takes everything back that was written since the mark, effects and open
+  /// bodies included, and says that an operation is being written again.
+  struct Mark {
+    ir::Builder::Mark program;
+    Effects effects;
+    size_t bodies, outer_places;
+    Span place;
+    int64_t operations;
+  };
+  Mark mark() const { return {b.mark(), effects, open_.size(), outer_places_.size(), place_, operations_}; }
+  void rollback(const Mark& mark);
+
+  /// Prints a line on standard output, as soon as it is sure that the body that says it stays.
+  void say(std::string line);
+  void say_all();  // what waits
+
   const std::string& name() const { return name_; }
 
   ir::Function finish();
@@ -94,7 +107,6 @@ class Writer {
 
  private:
   ir::Value known(const Term& term) const;  // of one that is no literal
-  [[noreturn]] void fail(const Error& error, const Span& place) const;
   void set_place(const Span& place);
   static constexpr size_t kMostNested = 200;
 
@@ -103,6 +115,7 @@ class Writer {
   std::vector<uint32_t> open_{1};
   uint32_t last_body_ = 1;
   int returns_ = 0;      // else-regions that stay open to the end
+  int64_t operations_ = 0;
   bool placed_ = false;  // an operation is being written; `place_` is the user's
   Span place_;
   std::vector<Span> outer_places_;  // of the operations whose bodies are open
@@ -116,12 +129,12 @@ decltype(auto) Writer::at(const Span& place, F&& f) {
     ~Leave() { placed = false; }
   } leave{placed_};
   placed_ = true;
+  ++operations_;
   set_place(place);
   try {
     return f();
-  } catch (const PlacedError&) {
-    throw;
   } catch (const Error& error) {
+    if (error.is_placed()) throw;
     fail(error, place);
   }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/trace/body.h"
 
+#include "ir/promote.h"
+
 namespace strider::front {
 
-using detail::Body;
 using detail::Values;
 using ir::Builder;
 
@@ -31,15 +32,6 @@ std::vector<ir::Type> types_of(Trace& trace, std::span<const ir::Value> values) 
   return result;
 }
 
-Builder::RegionFn region(Trace& trace, const Body& body, Convert convert) {
-  return [&trace, &body, convert = std::move(convert)](std::span<const ir::Value> params) {
-    trace.enter();
-    Builder::Values results = convert(body(wrapped(trace, params)));
-    trace.leave();
-    return results;
-  };
-}
-
 Builder::Values next_carried(Trace& trace, const Values& values, std::span<const ir::Type> carried) {
   if (values.size() != carried.size())
     user_error("the body returns {} values for {} carried ones", values.size(), carried.size());
@@ -49,9 +41,9 @@ Builder::Values next_carried(Trace& trace, const Values& values, std::span<const
     const ir::Type found = trace.b.type(result[k]);
     if (found != carried[k])
       user_error(
-          "carried value {} is {} before the loop and {} after an iteration; they must agree: convert with .to(), or start "
-          "from tl::zeros or tl::full",
-          k, to_string(carried[k]), to_string(found));
+          "carried value {} is {} before the loop and {} after an iteration; they must agree: convert it with .to(st::{}), or "
+          "start from tl::zeros or tl::full",
+          k, to_string(carried[k]), to_string(found), ir::constant_of(carried[k].dtype));
   }
   return result;
 }

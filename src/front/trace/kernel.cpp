@@ -54,7 +54,11 @@ std::string constant_names(const KernelDecl& kernel) {
 
 std::string name_of(const KernelDecl& kernel, size_t param) {
   const std::string& name = kernel.params[param].name;
-  return name.empty() ? fmt::format("arg{}", param) : name;
+  if (!name.empty()) return name;
+  std::string free = fmt::format("arg{}", param);
+  auto is_taken = [&](const ParamDecl& p) { return p.name == free; };
+  while (std::any_of(kernel.params.begin(), kernel.params.end(), is_taken)) free += '_';
+  return free;
 }
 
 size_t constant_named(const KernelDecl& kernel, std::string_view name) {
@@ -69,21 +73,37 @@ size_t constant_named(const KernelDecl& kernel, std::string_view name) {
   user_error("there is no constant {}; its constants: {}", name, constant_names(kernel));
 }
 
+namespace {
+
+/// A program that is given, with what is known of these arguments.
+ir::Function with_facts(const KernelDecl& kernel, std::span<const ArgumentFact> facts) {
+  ir::Function f = *kernel.program;
+  for (size_t k = 0; k < facts.size(); ++k) f.param_info(static_cast<int>(k)) = info_of(kernel, k, facts[k]);
+  return f;
+}
+
+}  // namespace
+
 ir::Function trace_kernel(const KernelDecl& kernel, std::span<const ArgumentFact> facts) {
   return trace_with_effects(kernel, facts).program;
 }
 
 TracedKernel trace_with_effects(const KernelDecl& kernel, std::span<const ArgumentFact> facts, const TapRequest& request) {
   STRIDER_CHECK(facts.size() == kernel.params.size());
-  Trace trace("kernel", kernel.name);
-  trace.request = request;
-  std::vector<Value> values;
-  for (size_t k = 0; k < facts.size(); ++k) values.push_back(bind(trace, kernel, k, facts[k]));
-  kernel.body(values);
-  ir::Function f = trace.finish();
-  mark_read_only(f);
-  mark_streaming(f, streaming_params(kernel, facts));
-  return {std::move(f), std::move(trace.effects)};
+  TracedKernel traced;
+  if (kernel.program) {
+    traced.program = with_facts(kernel, facts);
+  } else {
+    Trace trace("kernel", kernel.name);
+    trace.request = request;
+    std::vector<Value> values;
+    for (size_t k = 0; k < facts.size(); ++k) values.push_back(bind(trace, kernel, k, facts[k]));
+    Trace::run_body([&] { kernel.body(values); });
+    traced = {trace.finish(), std::move(trace.effects)};
+  }
+  mark_read_only(traced.program);
+  mark_streaming(traced.program, streaming_params(kernel, facts));
+  return traced;
 }
 
 std::vector<ArgumentFact> facts_for(const KernelDecl& kernel, std::span<const Constant> constants, const FactOptions& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile language's functions on values: those of front/lang, and control flow.
+// The tile language's functions on values: those of front/lang.
 #include "front/lang/arith.h"
 #include "front/lang/dot.h"
 #include "front/lang/fold.h"
@@ -7,6 +7,7 @@
 #include "front/lang/shape.h"
 #include "front/lang/sort.h"
 #include "front/trace/body.h"
+#include "front/trace/construct.h"
 #include "front/trace/trace.h"
 #include "ir/promote.h"
 
@@ -23,98 +24,12 @@ Value ptr_add(const Value& pointer, const Operand& offset, bool subtract) {
   return write(offset.where, front::ptr_add, pointer, offset, subtract);
 }
 
-// --- bodies
+// --- combine functions
 
 namespace {
 
-using front::next_carried;
-using front::nodes;
-using front::region;
 using front::terms;
-using front::types_of;
 using front::wrapped;
-using ir::Builder;
-
-ir::Value scalar_condition(Trace& trace, std::string_view what, const Value& condition) {
-  ir::Value v = trace.node(condition);
-  if (!trace.b.type(v).is_scalar())
-    user_error("{}: the condition is a tile of shape {}, expected a scalar; choose between tiles with where(condition, a, b)",
-               what, to_string(trace.b.type(v).shape));
-  if (trace.b.type(v) != ir::Type::scalar(DType::Bool))
-    user_error("{}: the condition is {}, expected bool; compare it with 0", what, to_string(trace.b.type(v)));
-  return v;
-}
-
-/// Bounds and step of a loop in one integer dtype.
-std::array<ir::Value, 3> loop_bounds(Trace& trace, const Operand& lo, const Operand& hi, const Operand& step) {
-  std::array<const Value*, 3> bounds{&lo.value, &hi.value, &step.value};
-  DType dtype = DType::Bool;
-  for (const Value* v : bounds) {
-    if (ir::category_of(v->dtype()) != ir::Category::Int || v->shape().rank() != 0)
-      user_error("range: a bound is {} of shape {}, expected an integer scalar", name_of(v->dtype()), to_string(v->shape()));
-    if (!v->is_literal()) dtype = dtype == DType::Bool ? v->dtype() : trace.promote(dtype, v->dtype());
-  }
-  if (dtype == DType::Bool)
-    for (const Value* v : bounds) dtype = dtype == DType::Bool ? v->dtype() : trace.promote(dtype, v->dtype());
-  if (step.value.is_literal() && static_cast<int64_t>(step.value.handle().bits) < 1)
-    user_error("range: the step is {}, expected at least 1", static_cast<int64_t>(step.value.handle().bits));
-  auto bound = [&](const Value& v) { return trace.node(trace.term(v), dtype); };
-  return {bound(lo.value), bound(hi.value), bound(step.value)};
-}
-
-}  // namespace
-
-Values trace_for(const Operand& lo, const Operand& hi, const Operand& step, const Values& carried, const Body& body) {
-  Trace& trace = Trace::current();
-  return trace.at(lo.where, [&] {
-    auto [begin, end, by] = loop_bounds(trace, lo, hi, step);
-    Builder::Values initial = nodes(trace, carried);
-    std::vector<ir::Type> types = types_of(trace, initial);
-    auto convert = [&](const Values& v) { return next_carried(trace, v, types); };
-    return wrapped(trace, trace.b.for_loop(begin, end, by, initial, region(trace, body, convert)));
-  });
-}
-
-Values trace_while(const Values& carried, const Body& condition, const Body& body, Place where) {
-  Trace& trace = Trace::current();
-  return trace.at(where, [&] {
-    Builder::Values initial = nodes(trace, carried);
-    std::vector<ir::Type> types = types_of(trace, initial);
-    auto test = [&](const Values& v) {
-      if (v.size() != 1) user_error("while_: the condition returns {} values, expected one", v.size());
-      return Builder::Values{scalar_condition(trace, "while_", v[0])};
-    };
-    auto convert = [&](const Values& v) { return next_carried(trace, v, types); };
-    return wrapped(trace, trace.b.while_loop(initial, region(trace, condition, test), region(trace, body, convert)));
-  });
-}
-
-Values trace_if(const Operand& condition, const Body& then, const Body& otherwise) {
-  Trace& trace = Trace::current();
-  return trace.at(condition.where, [&] {
-    ir::Value c = scalar_condition(trace, "if_", condition.value);
-    std::vector<ir::Type> types;
-    auto first = [&](const Values& v) {
-      Builder::Values results = nodes(trace, v);
-      types = types_of(trace, results);
-      return results;
-    };
-    auto second = [&](const Values& v) {
-      if (v.size() != types.size()) user_error("if_: the bodies return {} and {} values", types.size(), v.size());
-      Builder::Values results;
-      for (size_t k = 0; k < v.size(); ++k) {
-        results.push_back(trace.node_for(trace.term(v[k]), types[k].dtype));
-        if (trace.b.type(results[k]) != types[k])
-          user_error("if_: value {} of the bodies is {} and {}; they must agree", k, to_string(types[k]),
-                     to_string(trace.b.type(results[k])));
-      }
-      return results;
-    };
-    return wrapped(trace, trace.b.if_else(c, region(trace, then, first), region(trace, otherwise, second)));
-  });
-}
-
-namespace {
 
 /// A combine function of the user's on nodes.
 front::Combine on_nodes(const Body& combine) {
@@ -127,13 +42,15 @@ front::Combine on_nodes(const Body& combine) {
 }  // namespace
 
 Values trace_reduce(const Values& tiles, std::optional<int> axis, bool keep_dims, const Body& combine, Place where) {
-  auto fold = [&](Writer& w) { return front::reduce(w, terms(Trace::current(), tiles), axis, keep_dims, on_nodes(combine)); };
+  const Body body = front::without_assignments(Trace::current(), "the combine function of reduce", combine);
+  auto fold = [&](Writer& w) { return front::reduce(w, terms(Trace::current(), tiles), axis, keep_dims, on_nodes(body)); };
   return write(where, fold);
 }
 
 Values trace_scan(const Values& tiles, int axis, bool reverse, const Body& combine, Place where) {
+  const Body body = front::without_assignments(Trace::current(), "the combine function of associative_scan", combine);
   auto fold = [&](Writer& w) {
-    return front::associative_scan(w, terms(Trace::current(), tiles), axis, reverse, on_nodes(combine));
+    return front::associative_scan(w, terms(Trace::current(), tiles), axis, reverse, on_nodes(body));
   };
   return write(where, fold);
 }
@@ -267,13 +184,6 @@ std::array<Value, 2> topk_with_indices(const Operand& x, int64_t k, int axis, bo
 Value histogram(const Operand& x, int64_t bins, const Value& mask) { return write(x.where, front::histogram, x, bins, mask); }
 Value dot(const Operand& a, const Operand& b, const Value& acc, std::optional<DType> out_dtype) {
   return write(a.where, front::dot, a, b, acc, out_dtype);
-}
-
-// --- the end of a program
-
-void return_if(const Operand& condition) {
-  Trace& trace = Trace::current();
-  trace.at(condition.where, [&] { trace.return_if(detail::scalar_condition(trace, "return_if", condition.value)); });
 }
 
 }  // namespace tl

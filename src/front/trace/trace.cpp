@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front/trace/trace.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 
@@ -18,7 +16,7 @@ constexpr Literal::Kind kLiterals[] = {{}, {}, Literal::Bool, Literal::Int, Lite
 constexpr Handle::Kind kHandles[] = {Handle::Bool, Handle::Int, Handle::Unsigned, Handle::Float};
 
 Literal literal_of(const Handle& h) { return {kLiterals[h.kind], h.bits}; }
-Handle handle_of(const Literal& literal) { return {kHandles[literal.kind], 0, literal.bits}; }
+Handle handle_of(const Literal& literal) { return {kHandles[literal.kind], 0, literal.bits, 0}; }
 
 }  // namespace
 
@@ -29,32 +27,19 @@ Trace::Trace(std::string what, std::string name, const Dialect& dialect)
   current_trace = this;
 }
 
-namespace {
-
-/// The lowest address that the stack of this thread may reach, with room for what an operation needs; 0 if that is not known.
-const char* lowest_stack() {
-  constexpr size_t kRoom = 256 << 10;
-  static thread_local const char* lowest = [] {
-    pthread_attr_t attributes;
-    void* begin = nullptr;
-    size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return static_cast<const char*>(nullptr);
-    pthread_attr_getstack(&attributes, &begin, &size);
-    pthread_attr_destroy(&attributes);
-    return size > 2 * kRoom ? static_cast<const char*>(begin) + kRoom : static_cast<const char*>(nullptr);
-  }();
-  return lowest;
-}
-
-}  // namespace
-
 /// A function of the user's that calls itself for ever writes operations for ever, deeper and deeper.
-void Trace::check_stack() const {
-  const char here = 0;
-  const volatile char* address = &here;
-  if (const_cast<const char*>(address) < lowest_stack())
+void Trace::check_sound() const {
+  if (is_deep_stack_short())
     user_error("the stack is nearly used up: a function of the body calls itself without end; C++'s if cannot stop it by a run-time "
                "value: loop with tl::range or tl::while_, or count down a tl::Constexpr");
+  if (is_torn_)
+    user_error("an exception came out of a body (of if_, range, while_, reduce) and was caught: it must leave the kernel, since what it "
+               "broke off cannot be taken up again");
+}
+
+ir::Function Trace::finish() {
+  if (is_torn_) Writer::at(place(), [&] { check_sound(); });
+  return Writer::finish();
 }
 
 Trace::~Trace() { current_trace = outer_; }
@@ -71,19 +56,16 @@ Value Trace::wrap(const Term& term) {
   ir::Value v = term.node();
   if (may_wrap_ && ir::is_pointwise(b.function()[v].op) && !type(v).is_pointer() && is_int(type(v).dtype))
     b.set_flags(v, b.function()[v].flags | ir::kMayWrap);
-  if (bodies_.size() <= v.id) bodies_.resize(v.id + 1);
-  if (bodies_[v.id] == 0) bodies_[v.id] = open_bodies().back();
-  return Value(detail::Handle{detail::Handle::Node, v.id, serial_});
+  return Value(detail::Handle{detail::Handle::Node, v.id, serial_, open_bodies().back()});
 }
 
 Term Trace::term(const Value& v) const {
   if (v.is_empty()) return {};
   if (v.is_literal()) return literal_of(v.handle());
   if (v.handle().bits != serial_) user_error("a value of another kernel or operator is used");
-  ir::Value node{v.handle().node};
-  if (std::find(open_bodies().begin(), open_bodies().end(), body_of(node)) == open_bodies().end())
-    user_error("a value is used outside of the body (of if_, range, while_, reduce) that made it: return it from the body");
-  return node;
+  if (std::find(open_bodies().begin(), open_bodies().end(), v.handle().body) == open_bodies().end())
+    user_error("a value is used outside of the body (of if_, range, while_, reduce) that made it: return it from the body, or assign it to one that is declared outside");
+  return ir::Value{v.handle().node};
 }
 
 ir::Shape shape_of(const Dims& dims) { return ir::Shape(std::span(dims.data(), static_cast<size_t>(dims.rank()))); }

@@ -19,6 +19,8 @@
 
 #include <strider/tile.h>
 
+#include "base/deep_stack.h"
+#include "base/making.h"
 #include "front/lang/writer.h"
 
 namespace strider::front {
@@ -46,17 +48,32 @@ class Trace : public Writer {
   template <class F>
   decltype(auto) at(const std::source_location& where, F&& f);
 
+  /// Runs a function of the user's, on a stack that bears any recursion which ends; gives what it returns.
+  template <class F>
+  static decltype(auto) run_body(F&& f) {
+    return on_deep_stack([&]() -> decltype(auto) {
+      const Making::Body in_body;
+      return f();
+    });
+  }
+
+  /// The program. A user error if a body was left open by an exception.
+  ir::Function finish();
+
   /// Whether integer operations that are handed out may wrap; gives what was so before.
   bool set_may_wrap(bool may_wrap) { return std::exchange(may_wrap_, may_wrap); }
 
+  // --- of constructs (construct.h)
+  bool looking = false;  // for what bodies assign; all that is written will be taken back if they do
+  bool found = false;    // an assignment
+
  private:
-  uint32_t body_of(ir::Value v) const { return v.id < bodies_.size() ? bodies_[v.id] : 0; }
-  void check_stack() const;
+  void check_sound() const;
 
   uint64_t serial_;
   Trace* outer_;
-  std::vector<uint32_t> bodies_;  // by node id: the body that it was made in, 0 if it was never handed out
   bool may_wrap_ = false;
+  bool is_torn_ = false;  // an exception has left a body open
 };
 
 inline Span span_of(const std::source_location& where) {
@@ -66,10 +83,16 @@ inline Span span_of(const std::source_location& where) {
 template <class F>
 decltype(auto) Trace::at(const std::source_location& where, F&& f) {
   if (has_place()) return f();
-  return Writer::at(span_of(where), [&]() -> decltype(auto) {
-    check_stack();
-    return f();
-  });
+  const size_t bodies = open_bodies().size();
+  try {
+    return Writer::at(span_of(where), [&]() -> decltype(auto) {
+      check_sound();
+      return f();
+    });
+  } catch (...) {
+    is_torn_ |= open_bodies().size() != bodies;
+    throw;
+  }
 }
 
 /// The dtype that a literal has on its own, in the current trace or in a kernel.

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/float_environment.h"
 #include "front/lang/arith.h"
 #include "front/lang/shape.h"
 #include "front/trace/trace.h"
@@ -17,23 +18,34 @@ namespace detail {
 using front::write;
 using front::Writer;
 
-static_assert(static_cast<int>(OpId::Barrier) == static_cast<int>(ir::Op::Barrier));
-
 Handle literal(bool value) { return {Handle::Bool, 0, value}; }
 Handle literal(int64_t value) { return {Handle::Int, 0, static_cast<uint64_t>(value)}; }
 Handle literal(uint64_t value) { return {value > INT64_MAX ? Handle::Unsigned : Handle::Int, 0, value}; }
 Handle literal(double value) { return {Handle::Float, 0, std::bit_cast<uint64_t>(value)}; }
 
-double evaluate(OpId op, double a, double b, double c) {
+namespace {
+
+/// The numbers that programs are compiled with may be newer than this library.
+ir::Op op_of(OpId id) {
+  auto number = static_cast<uint8_t>(id);
+  if (std::optional<ir::Op> op = ir::op_numbered(number)) return *op;
+  user_error("there is no op number {}: the program was compiled with the headers of another Strider", number);
+}
+
+}  // namespace
+
+double evaluate(OpId id, double a, double b, double c) {
+  const DefaultFloatEnvironment environment;
+  ir::Op op = op_of(id);
   const uint64_t args[] = {std::bit_cast<uint64_t>(a), std::bit_cast<uint64_t>(b), std::bit_cast<uint64_t>(c)};
-  bool is_bool = ir::info(static_cast<ir::Op>(op)).result == ir::ResultRule::Bool;
-  uint64_t bits = ir::evaluate(static_cast<ir::Op>(op), DType::F64, is_bool ? DType::Bool : DType::F64, args);
+  bool is_bool = ir::info(op).result == ir::ResultRule::Bool;
+  uint64_t bits = ir::evaluate(op, DType::F64, is_bool ? DType::Bool : DType::F64, args);
   return is_bool ? static_cast<double>(bits) : std::bit_cast<double>(bits);
 }
 
 namespace {
 auto pointwise(OpId op) {
-  return [op](Writer& w, const auto&... x) { return front::apply(w, static_cast<ir::Op>(op), {x...}); };
+  return [op](Writer& w, const auto&... x) { return front::apply(w, op_of(op), {x...}); };
 }
 }  // namespace
 
@@ -80,6 +92,7 @@ Value where(const Operand& condition, const Operand& a, const Operand& b) {
 }
 
 double cast(double a, DType dtype) {
+  const DefaultFloatEnvironment environment;
   uint64_t bits = std::bit_cast<uint64_t>(a);
   return ir::double_of_bits(dtype, ir::evaluate(ir::Op::Cast, DType::F64, dtype, &bits));
 }

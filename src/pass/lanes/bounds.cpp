@@ -45,6 +45,7 @@ std::vector<Condition> conditions_of(const Function& f, Value access) {
   size_t at = f[access].op == Op::Load ? 1 : 2;
   if (f.operands(access).size() <= at) return found;
   Value mask = f.operand(access, static_cast<int>(at));
+  if (is_large(f, mask)) return found;
   std::vector<int> axes;
   int next = 0;
   for (int64_t size : f.type(mask).shape.dims()) axes.push_back(size == 1 ? -1 : next++);

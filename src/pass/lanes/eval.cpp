@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values in the lanes pass: what a tile holds at given indices.
+#include <algorithm>
+
 #include "base/error.h"
 #include "pass/index_map.h"
 #include "pass/lanes/program.h"
@@ -25,7 +27,29 @@ LaneProgram::Index LaneProgram::squeeze_index(const Shape& shape, const Index& i
 }
 
 /// The value of `v`, a tile over the current index space or a scalar, in the current slot.
-LaneValue LaneProgram::eval_here(Value v) { return eval(v, expand(f_.type(v).shape, pass_->slot->index), true); }
+LaneValue LaneProgram::eval_here(Value v) {
+  bool is_known = !(f_[v].flags & kInline) || pass_->values.contains(v.id);
+  if (!is_known && is_large(f_, v)) eval_operands(v);
+  return eval(v, expand(f_.type(v).shape, pass_->slot->index), true);
+}
+
+/// Evaluates what a large expression reads in the current lanes, operands first, so that no evaluation goes deep.
+void LaneProgram::eval_operands(Value large) {
+  std::vector<Value> open{large}, needed;
+  std::unordered_set<uint32_t> seen;
+  while (!open.empty()) {
+    Value v = open.back();
+    open.pop_back();
+    const Node& n = f_[v];
+    if (n.type.is_scalar() || !(n.flags & kInline) || pass_->values.contains(v.id) || !seen.insert(v.id).second) continue;
+    needed.push_back(v);
+    if (n.op == Op::Gather || (has(n.op, Shapes) && !keeps_lanes(f_, v))) continue;
+    auto operands = f_.operands(v);
+    open.insert(open.end(), operands.begin(), operands.end());
+  }
+  std::sort(needed.begin(), needed.end(), [](Value a, Value b) { return a.id < b.id; });
+  for (Value v : needed) eval(v, expand(f_.type(v).shape, pass_->slot->index), true);
+}
 
 /// Indices with equal keys are the same.
 static std::vector<int64_t> index_key(const std::vector<LaneValue>& index) {
@@ -145,11 +169,12 @@ LaneValue LaneProgram::eval_pointwise(Value v, std::span<const LaneValue> operan
   LaneMath m = math(pass_->layout);
   bool divides = (n.op == Op::Div || n.op == Op::Rem) && is_signed_int(n.type.dtype);
   std::vector<int64_t> known;
-  if (divides && operands[0].is_affine() && !m.constants(operands[0], &known) && !is_never_negative(f_, f_.operand(v, 0))) {
+  if (divides && operands[0].is_affine() && !m.constants(operands[0], &known) && !never_negative_[f_.operand(v, 0).id]) {
     // The quotient is rounded towards zero, so below zero it is not the same in the lanes of an aligned block.
     LaneValue apart[] = {m.vector(m.materialize(operands[0])), operands[1]};
     return m.apply(n.op, n.type.dtype, apart);
   }
+  if (n.op == Op::Call) return m.call(n.imm, n.type.dtype, operands);
   if (n.op == Op::Cast && !n.type.is_pointer()) return m.cast(operands[0], n.type.dtype);
   LaneValue result = m.apply(n.op, n.type.dtype, operands);
   if ((n.flags & kLikely) && b_.function()[result.base].op == Op::Where) b_.set_flags(result.base, kLikely);

@@ -229,6 +229,14 @@ LaneValue LaneMath::apply(Op op, DType dtype, std::span<const LaneValue> operand
   return vector(emit(values, lanes_ > 1 ? Type::vector(dtype, lanes_) : result));
 }
 
+LaneValue LaneMath::call(int64_t helper, DType dtype, std::span<const LaneValue> operands) const {
+  bool is_one = std::all_of(operands.begin(), operands.end(), [](const LaneValue& x) { return x.is_uniform(); });
+  std::vector<Value> values;
+  for (const LaneValue& x : operands) values.push_back(is_one ? x.base : materialize(x));
+  if (is_one || lanes_ == 1) return uniform(b_.call(helper, values, Type::scalar(dtype)));
+  return vector(b_.call(helper, values, Type::vector(dtype, lanes_)));
+}
+
 LaneValue LaneMath::apply(Op op, std::initializer_list<LaneValue> operands) const {
   return apply(op, dtype(*operands.begin()), std::span(operands.begin(), operands.size()));
 }

@@ -47,6 +47,8 @@ class LaneMath {
   LaneValue apply(ir::Op op, DType dtype, std::span<const LaneValue> operands) const;
   LaneValue apply(ir::Op op, std::initializer_list<LaneValue> operands) const;  // the result has the first operand's dtype
   LaneValue cast(const LaneValue& v, DType dtype) const;
+  /// A call of the program's helper of this number, which gives elements of `dtype`.
+  LaneValue call(int64_t helper, DType dtype, std::span<const LaneValue> operands) const;
   LaneValue add(const LaneValue& a, const LaneValue& b) const { return apply(ir::Op::Add, {a, b}); }
   LaneValue mul(const LaneValue& a, int64_t factor) const;
   LaneValue less(const LaneValue& a, int64_t bound) const;

@@ -19,10 +19,12 @@ LaneProgram::LaneProgram(const Function& scheduled, const Target& target, int th
       target_(target),
       threads_(threads),
       lanes_(lanes),
+      never_negative_(never_negative(scheduled)),
       b_(scheduled.name),
       facts_(b_.function()),
       map_(scheduled.size()),
       results_(scheduled.size()) {
+  b_.set_helpers(scheduled.helpers);
   for (uint32_t id = 0; id < f_.size(); ++id)
     if (f_[Value{id}].op == Op::Result) results_[f_.operand(Value{id}, 0).id].push_back(Value{id});
 }
@@ -137,14 +139,18 @@ bool LaneProgram::uses_only_own_values(Value nest) const {
   return true;
 }
 
-/// True if `v` needs no tile but inline ones and those of `own`, which it joins then.
-bool LaneProgram::is_slotwise(Value v, std::unordered_set<uint32_t>& own) const {
-  const Node& n = f_[v];
-  if (n.type.is_scalar() || own.contains(v.id)) return true;
-  if (!(n.flags & kInline)) return false;
-  for (Value o : f_.operands(v))
-    if (!is_slotwise(o, own)) return false;
-  own.insert(v.id);
+/// True if `tile` needs no tile but inline ones and those of `own`, which they join then.
+bool LaneProgram::is_slotwise(Value tile, std::unordered_set<uint32_t>& own) const {
+  std::vector<Value> open{tile};
+  while (!open.empty()) {
+    Value v = open.back();
+    open.pop_back();
+    if (f_.type(v).is_scalar() || own.contains(v.id)) continue;
+    if (!(f_[v].flags & kInline)) return false;
+    own.insert(v.id);
+    auto operands = f_.operands(v);
+    open.insert(open.end(), operands.begin(), operands.end());
+  }
   return true;
 }
 
@@ -342,13 +348,19 @@ void LaneProgram::lower_in_nest(Value v) {
 
 // --- control flow
 
-/// True if `v` shows a kept tile at other lanes than its own.
-bool LaneProgram::reads_other_lanes(Value v) const {
-  const Node& n = f_[v];
-  if (n.type.is_scalar() || !(n.flags & kInline)) return false;
-  if (has(n.op, Shapes) && !keeps_lanes(f_, v) && !f_.type(f_.operand(v, 0)).is_scalar()) return true;
-  auto operands = f_.operands(v);
-  return std::any_of(operands.begin(), operands.end(), [&](Value o) { return reads_other_lanes(o); });
+/// True if `tile` shows a kept tile at other lanes than its own.
+bool LaneProgram::reads_other_lanes(Value tile) const {
+  std::vector<Value> open{tile};
+  std::unordered_set<uint32_t> seen;
+  while (!open.empty()) {
+    Value v = open.back();
+    open.pop_back();
+    if (f_.type(v).is_scalar() || !(f_[v].flags & kInline) || !seen.insert(v.id).second) continue;
+    if (has(f_[v].op, Shapes) && !keeps_lanes(f_, v) && !f_.type(f_.operand(v, 0)).is_scalar()) return true;
+    auto operands = f_.operands(v);
+    open.insert(open.end(), operands.begin(), operands.end());
+  }
+  return false;
 }
 
 /// Copies the tiles among `values` to the storages `to`, position by position. Where the storages are read as well

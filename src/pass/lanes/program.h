@@ -97,14 +97,14 @@ class LaneProgram {
   Values scalars_of(std::span<const Value> values) const;
   void copy_kept(std::span<const Value> values, const std::vector<Storage>& to, bool from_carried);
   void for_each_layout(std::vector<Copy> copies, const std::function<void(std::span<const Copy>, const Slot&)>& body);
-  bool reads_other_lanes(Value v) const;
+  bool reads_other_lanes(Value tile) const;
   uint8_t keep_flags(Value v, const Layout& layout) const;
 
   // program.cpp: passes over index spaces
   Layout layout_of(const ir::Shape& shape) const;
   Layout layout_of_nest(Value nest) const;
   bool uses_only_own_values(Value nest) const;
-  bool is_slotwise(Value v, std::unordered_set<uint32_t>& own) const;
+  bool is_slotwise(Value tile, std::unordered_set<uint32_t>& own) const;
   void each_slot(const Layout& layout, const SlotFn& body, std::span<const Value> limits = {});
   void each_slot_between(const Layout& layout, std::span<const int64_t> counts, const SlotFn& body,
                          std::span<const Value> limits = {});
@@ -125,6 +125,7 @@ class LaneProgram {
   // eval.cpp: values at lanes
   LaneValue eval(Value v, const Index& index, bool same_lane);
   LaneValue eval_here(Value v);
+  void eval_operands(Value large);
   LaneValue eval_inline(Value v, const Index& index, bool same_lane);
   LaneValue eval_shape(Value v, const Index& index, bool same_lane);
   LaneValue eval_wide(Value v, DType to, const Index& index, bool same_lane);
@@ -183,6 +184,7 @@ class LaneProgram {
   const ir::Function& f_;
   const Target& target_;
   int threads_, lanes_;
+  std::vector<bool> never_negative_;  // by source value
   ir::Builder b_;
   Facts facts_;
   std::vector<Value> map_;                                  // scalars

@@ -81,6 +81,14 @@ struct F32 {
   static constexpr double kErfcx[] = {
       -0x1.75af92p1, 0x1.397334p3, -0x1.b159fp3, 0x1.254a8ep3, -0x1.279feep1, -0x1.368dd2p-2, -0x1.528b3p-2, 0x1.24a16ep-2,
       0x1.20c8bp-1};
+
+  // a Q(a) of gelu: a (1/2 - a P(a^2)) below kGeluSmallMax, else e^(-a^2 / 2) R((a - middle) / (a + middle))
+  static constexpr double kGeluSmallMax = 1, kGeluMax = 15, kGeluMiddle = 2;
+  static constexpr double kGeluSmall[] = {
+      -0x1.06f104p-17, 0x1.de95cap-14, -0x1.37325ap-10, 0x1.46d24p-7, -0x1.105854p-4, 0x1.988454p-2};
+  static constexpr double kGelu[] = {
+      0x1.4ccbdp-10, -0x1.33963ep-11, -0x1.22d9d8p-8, -0x1.d4fd78p-9, 0x1.290666p-6, 0x1.0c573p-5, -0x1.35de88p-3,
+      0x1.5d300cp-3, 0x1.5845dcp-2};
 };
 
 struct F64 {
@@ -210,6 +218,18 @@ struct F64 {
       0x1.3be02d78f4d22p-13, -0x1.a1df385b16fe3p-13, -0x1.8d4a9947a27acp-11, 0x1.49c67299f7e88p-8, -0x1.096238858ff39p-6,
       0x1.3079edf65029ap-5, -0x1.0fb06dfe477e9p-4, 0x1.7fee004e13727p-4, -0x1.9ddb23c3e91a8p-4, 0x1.16ecefcfa5338p-4,
       0x1.f7f5df66fd7cep-7, -0x1.1df1ad154a28ep-3, 0x1.3ba5916e9fd7fp0};
+
+  static constexpr double kGeluSmallMax = 1, kGeluMax = 39.5, kGeluMiddle = 4;
+  static constexpr double kGeluSmall[] = {
+      0x1.35dbb0e4a19d6p-39, -0x1.02b16018c9067p-36, 0x1.a1e0c767d9fcfp-35, -0x1.9782ac6de61f6p-33, 0x1.436b066c4971p-29,
+      -0x1.62a4d6bdce889p-25, 0x1.658e4db9f474fp-21, -0x1.3ce9122d9f27dp-17, 0x1.e42b0e026c492p-14, -0x1.37403f6d4ac88p-10,
+      0x1.46d042976dde8p-7, -0x1.1058377e2cf4fp-4, 0x1.9884533d43651p-2};
+  static constexpr double kGelu[] = {
+      0x1.40118a9de2c98p-26, -0x1.0f8445ef0a47ap-26, -0x1.1268de450cc8ap-23, 0x1.58927c113b246p-25, 0x1.5fc2f209a65c1p-21,
+      0x1.b90e3688233e4p-23, -0x1.b83709794251fp-19, -0x1.5d9ab1bc73f71p-19, 0x1.2cdad2c2cad6fp-16, 0x1.16d1439ffce25p-16,
+      -0x1.e8a501f93a8f2p-14, -0x1.99ff17dc4c8dbp-15, 0x1.ce76f71b9537cp-11, -0x1.e4abd3b728e4fp-11, -0x1.691976fb571aap-8,
+      0x1.b0ffe01dac574p-6, -0x1.024df8efd28a8p-4, 0x1.9adc525a90318p-4, -0x1.c41d6bcaf856bp-4, 0x1.2dda040d62d0dp-4,
+      0x1.82b4bb8c94dcep-2};
 
   // lgamma(1 + f) = -gamma f + f^2 P(f) and lgamma(2 + f) = (1 - gamma) f + f^2 P(f); Stirling's series in 1 / x^2, as a log2
   static constexpr double kEuler = 0x1.2788cfc6fb619p-1, kEulerLow = -0x1.6cb90701fbfabp-58;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error function, its complement, the gamma function and its logarithm.
+// The error function, its complement, gelu, the gamma function and its logarithm.
 #pragma once
 
 #include <type_traits>
@@ -23,19 +23,17 @@ V erf(B& b, V x) {
   return with_sign_of<F>(b, b.where(b.lt(a, b.constant(x, 0.875)), small, large), x);
 }
 
-// e^(-a^2) for a >= 0 as s (1 + u) 2^-64, where s is a power of two: {u, s}. `low` corrects the exponent.
+// e^z for z <= 0, given as z + low, as s (1 + u) 2^-kErfcShift, where s is a power of two: {u, s}.
 template <class V>
 struct Bell {
   V u, scale;
 };
 
 template <class F, class B, class V>
-Bell<V> bell(B& b, V a, V low) {
-  V z = b.mul(b.neg(a), a);
-  V z_low = b.add(b.fma(b.neg(a), a, b.neg(z)), low);
+Bell<V> bell(B& b, V z, V low) {
   auto n = round<F>(b, z, F::kLog2E, F::kBias + F::kErfcShift);  // never positive: both powers of two are normal numbers
-  V high = b.fma(n.integer, b.constant(a, -F::kLn2High), z);  // exact
-  low = b.fma(n.integer, b.constant(a, -F::kLn2Low), z_low);
+  V high = b.fma(n.integer, b.constant(z, -F::kLn2High), z);  // exact
+  low = b.fma(n.integer, b.constant(z, -F::kLn2Low), low);
   V r = b.add(high, low);
   return {b.add(high, b.fma(b.mul(r, r), polynomial(b, r, F::kExpm1), low)), as_exponent<F>(b, n.biased)};
 }
@@ -52,7 +50,8 @@ V erfc_tail(F32, B& b, V a) {
   V p = polynomial(b, t, F32::kErfcx), c = b.constant(a, 0x1.20ddd8p-1);
   V factor = b.fma(t, p, c);
   V factor_low = b.fma(t, p, b.sub(c, factor));
-  auto [u, scale] = bell<F32>(b, a, residual);
+  auto z = exact_product(b, b.neg(a), a);
+  auto [u, scale] = bell<F32>(b, z.high, b.add(z.low, residual));
   return b.mul(b.fma(t, factor, b.fma(t, factor_low, b.mul(u, b.mul(t, factor)))), scale);
 }
 
@@ -72,7 +71,8 @@ V erfc_tail(F64, B& b, V a) {
   V over = b.div(one, d.high);
   V m = b.mul(r.high, over);
   V rest = b.fma(b.neg(m), d.low, b.add(b.fma(b.neg(m), d.high, r.high), r.low));
-  auto [u, scale] = bell<F64>(b, a, b.constant(a, 0.0));
+  auto z = exact_product(b, b.neg(a), a);
+  auto [u, scale] = bell<F64>(b, z.high, z.low);
   V small = b.mul(rest, over);
   return b.mul(b.add(m, b.fma(m, u, b.fma(small, u, small))), scale);
 }
@@ -85,6 +85,24 @@ V erfc(B& b, V x) {
   V large = b.mul(erfc_tail(F{}, b, at_most(b, a, F::kErfcMax)), b.constant(x, two_to_the(-F::kErfcShift)));
   V value = b.where(b.lt(a, b.constant(x, F::kErfcSmallMax)), small, large);
   return b.where(b.lt(x, b.constant(x, 0.0)), b.sub(two, value), value);
+}
+
+// max(x, 0) - a Q(a) for a = |x|, where Q(a) = erfc(a / sqrt 2) / 2 is the normal distribution's tail; a^2 is a pair, since what
+// its rounding loses counts a^2 / 2 times. The power of two comes last, so that a result that is normal has all its digits.
+template <class F, class B, class V>
+V gelu(B& b, V x) {
+  V a = at_most(b, b.abs(x), F::kGeluMax), middle = b.constant(x, F::kGeluMiddle);
+  auto square = exact_product(b, a, a);
+  V small = b.mul(a, b.fma(b.neg(a), quick_polynomial(b, square.high, F::kGeluSmall), b.constant(x, 0.5)));
+
+  V r = quick_polynomial(b, b.div(b.sub(a, middle), b.add(a, middle)), F::kGelu);
+  V half = b.constant(x, -0.5);
+  auto [u, scale] = bell<F>(b, b.mul(square.high, half), b.mul(square.low, half));
+  V large = b.mul(b.mul(b.fma(r, u, r), scale), b.constant(x, two_to_the(-F::kErfcShift)));
+
+  V tail = b.where(b.lt(a, b.constant(x, F::kGeluSmallMax)), small, large);
+  V step = b.where(b.lt(x, b.constant(x, 0.0)), b.constant(x, 0.0), b.constant(x, 1.0));
+  return b.fma(x, step, b.neg(tail));  // a product, so that -0 stays and -inf gives NaN, as PyTorch has it
 }
 
 // ---- the gamma function, in f64; f32 goes through it ---------------------------------------------
