@@ -33,8 +33,9 @@ namespace fs = std::filesystem;
 template <class F>
 auto naming_file(std::string_view what, const std::string& path, F&& f) {
   const Uncancelled uncancelled;
+  if (size_t end = path.find('\0'); end != std::string::npos)  // where a message would end too
+    user_error("{} {}\\0...: the path has a character 0 in it", what, path.substr(0, end));
   try {
-    if (path.find('\0') != std::string::npos) user_error("the path has a character 0 in it");
     return f();
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{} {}: {}", what, path, error.what()));

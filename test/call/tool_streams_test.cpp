@@ -18,7 +18,7 @@ class ToolStreams : public ::testing::Test {
 };
 
 TEST_F(ToolStreams, OutputThatIsLostIsAFailure) {
-  for (const char* command : {"show", "info", "cache", "check", "check abs --dtype i8 --quick --speed 0", "--help", "--version", "show abs"})
+  for (const char* command : {"show", "info", "cache", "check", "--help", "--version", "show abs"})
     for (const char* where : {">/dev/full", ">&-"}) {
       std::string text = tool(std::string(command) + " " + where);
       EXPECT_TRUE(text.ends_with("status 1\n")) << command << where << ": " << text;

@@ -77,11 +77,15 @@ TEST_F(Npy, WhatNumPyWrites) {
   EXPECT_EQ(read("y.npy"), bytes);
 }
 
+/// Every file is synced, which takes its time: every dtype in one layout, and every layout of one dtype.
 TEST_F(Npy, RoundTripsOfEveryDTypeAndLayout) {
   for (int k = 0; k < kDTypeCount; ++k) {
     Tensor x = randint({3, 4, 5}, 0, 100, {dtype_at(k), "cpu"}, 3);
-    for (const Tensor& v : {x, x.t(), x.permute({2, 1, 0}), x.slice(1, 3, -5, -2), x.select(0, 1).select(0, 1).select(0, 1),
-                            x.narrow(1, 0, 0), x.select(2, 1), x.narrow(0, 0, 1).expand({4, 4, 5})}) {
+    std::vector<Tensor> layouts{x};
+    if (dtype_at(k) == DType::I16)
+      layouts = {x.t(), x.permute({2, 1, 0}), x.slice(1, 3, -5, -2), x.select(0, 1).select(0, 1).select(0, 1), x.narrow(1, 0, 0),
+                 x.select(2, 1), x.narrow(0, 0, 1).expand({4, 4, 5})};
+    for (const Tensor& v : layouts) {
       save_npy(path("x.npy"), v);
       Tensor y = load_npy(path("x.npy"));
       EXPECT_TRUE(equal(v, y)) << name_of(dtype_at(k)) << to_string(v.shape());
