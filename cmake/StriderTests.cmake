@@ -60,7 +60,7 @@ list(REMOVE_DUPLICATES test_folders)
 set(test_flags)
 if(STRIDER_SANITIZE)
   # Tests that measure a process from outside, or make its memory fail, would measure the sanitizers.
-  set(test_flags --gtest_filter=-*__sm_*:*__old_cpu:Ptx.*:Assembly.*:LateCalls.ThreadsGive*:*Life*:Processes.ColdStart*:OutOfMemory.*)
+  set(test_flags --gtest_filter=-*__sm_*:*__old_cpu:Ptx.*:Assembly.*:LateCalls.ThreadsGive*:*/Life.*:LifeSe*:Processes.ColdStart*:OutOfMemory.*)
 endif()
 
 # The long folders run in parts, so that several processors share them.
