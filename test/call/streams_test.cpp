@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <strider/device.h>
 #include <strider/dlpack.h>
@@ -25,8 +27,11 @@ namespace {
 
 using support::error_of;
 
-/// Tensors may outlive a test: so do the devices.
-QueueDevice& new_device(const std::string& name = "queues") { return *new QueueDevice(name); }
+/// Tensors may outlive a test: so do the devices, which this list holds to the end of the process.
+QueueDevice& new_device(const std::string& name = "queues") {
+  static auto& devices = *new std::vector<std::unique_ptr<QueueDevice>>;
+  return *devices.emplace_back(std::make_unique<QueueDevice>(name));
+}
 
 Tensor tensor_on(Device& device, int64_t count, float value) {
   Tensor t = empty_on(device, {count}, {1}, f32);
