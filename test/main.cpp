@@ -17,8 +17,9 @@ extern "C" const char* __asan_default_options() {
   return "detect_stack_use_after_return=0:allocator_may_return_null=1"
          ":alloc_dealloc_mismatch=0";  // LLVM mixes new and free
 }
-// Workers live as long as the process, and so does their scratch; a child of fork() cannot look into their threads.
-extern "C" const char* __lsan_default_suppressions() { return "leak:Arena::reserve\n"; }
+// Workers live as long as the process, and so does their scratch; a child of fork() cannot look into their threads. Functions of
+// unnamed namespaces have short names here.
+extern "C" const char* __lsan_default_suppressions() { return "leak:reserve_scratch\n"; }
 extern "C" const char* __tsan_default_options() { return "die_after_fork=0:second_deadlock_stack=1:allocator_may_return_null=1"; }
 extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1"; }
 #pragma GCC visibility pop

@@ -45,7 +45,7 @@ struct Arena {
   char* memory = nullptr;
   int64_t size = 0;
 
-  char* reserve(int64_t bytes) {
+  char* reserve_scratch(int64_t bytes) {
     if (bytes <= size) return memory;
     free();
     memory = static_cast<char*>(allocate_aligned(bytes));
@@ -74,7 +74,7 @@ struct Arena {
 
 constinit thread_local Arena arena;
 
-char* scratch(int64_t bytes) { return bytes > 0 ? arena.reserve(bytes) : nullptr; }
+char* scratch(int64_t bytes) { return bytes > 0 ? arena.reserve_scratch(bytes) : nullptr; }
 
 /// How long a program takes, as earlier launches saw it; decides how many a thread takes at once.
 class Pace {
