@@ -98,6 +98,8 @@ template <class T>
 inline constexpr bool is_named = false;
 template <class T>
 inline constexpr bool is_named<Named<T>> = true;
+template <class T>
+concept ListOfArguments = std::convertible_to<const T&, std::span<const Argument>>;
 
 }  // namespace detail
 
@@ -139,6 +141,7 @@ class Operator {
 
   /// As Pointwise's.
   template <class... A>
+    requires(!detail::ListOfArguments<A> && ...)
   PreparedCall prepare(const A&... arguments) const {
     const Argument list[] = {Argument(arguments)..., Argument()};
     return prepare(std::span(list, sizeof...(A)));
@@ -148,6 +151,7 @@ class Operator {
     return show("tile", arguments...);
   }
   template <class... A>
+    requires(!detail::ListOfArguments<A> && ...)
   std::string show(const Stage& stage, const A&... arguments) const {
     const Argument list[] = {Argument(arguments)..., Argument()};
     return show(stage, std::span(list, sizeof...(A)));
@@ -207,6 +211,10 @@ class Operator {
 
   std::shared_ptr<Impl> impl_;
 };
+
+namespace detail {
+using strider::v0::Operator;  // its name in programs that were written for 0.1.0
+}
 
 /// An operator from its maths as text of the IR (docs/ir.md): a function of scalars that ends in a yield of its outputs, as
 /// `show("scalar", ...)` prints it. It computes in the dtypes that it is written in. Arguments are promoted as those of a lambda
