@@ -75,7 +75,7 @@ struct Walk {
 
 }  // namespace
 
-void load_symbols() { symbols(); }
+bool load_symbols() { return !symbols().functions.empty(); }
 
 bool is_called_from(std::string_view part) {
   Walk walk{part};

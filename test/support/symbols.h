@@ -6,8 +6,8 @@
 
 namespace strider::test {
 
-/// Reads the program's own table of symbols, once.
-void load_symbols();
+/// Reads the program's own table of symbols, once. False if it has none: the program was stripped.
+bool load_symbols();
 
 /// Whether a function that the caller was called from, directly or not, has a mangled name with `part` in it and is not Strider's own.
 /// Allocates nothing when the symbols are loaded. Functions of shared libraries are known by the library's name.
